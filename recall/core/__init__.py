@@ -1,0 +1,1 @@
+"""Values that every part of the program shares: types, errors, configuration and the log."""

@@ -1,0 +1,150 @@
+"""config.toml: every setting with its type, default and meaning, and the one function that reads the file.
+
+`SETTINGS` is the single table: the loader checks against it, `render_default_config` prints it, and the tests
+compare it with the README.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recall.core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of config.toml. `choices` lists the allowed words, `low`/`high` the allowed range (both inclusive)."""
+
+    key: str
+    default: bool | int | float | str | list[str]
+    doc: str
+    choices: tuple[str, ...] = ()
+    low: float = 0
+    high: float = float("inf")
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("enabled", True, "false silences the hook at once; the index is kept up to date all the same"),
+    Setting("language", "auto", "language of the headlines' first line", choices=("auto", "en", "ja")),
+    Setting("claude_folders", [], "Claude Code's folders, one per account; empty: CLAUDE_CONFIG_DIR, else ~/.claude"),
+    Setting("model", "multilingual-e5-small", "name of the embedding model"),
+    Setting("hook.budget_ms", 300, "longest time in ms that a message may wait for recall", low=20, high=5000),
+    Setting("hook.min_characters", 8, "shorter messages are not searched", low=1, high=1000),
+    Setting("daemon.transport", "auto", "auto: unix socket, on Windows loopback TCP", choices=("auto", "unix", "tcp")),
+    Setting("daemon.idle_hours", 6.0, "the daemon ends after so many hours without a question", low=0.001, high=8760),
+    Setting("daemon.scan_seconds", 60, "while in use, notes are looked over this often", low=1, high=86400),
+)
+
+_BY_KEY = {setting.key: setting for setting in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings as read: every key of `SETTINGS` has a value of its type."""
+
+    values: Mapping[str, Any] = field(default_factory=lambda: {s.key: s.default for s in SETTINGS})
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key]
+
+    def claude_folders(self, environment: Mapping[str, str]) -> list[Path]:
+        """The Claude folders to read, `~` expanded: the configured ones, else CLAUDE_CONFIG_DIR, else ~/.claude."""
+        listed = self.values["claude_folders"] or [environment.get("CLAUDE_CONFIG_DIR") or "~/.claude"]
+        return [Path(folder).expanduser() for folder in listed]
+
+
+def load_config(path: Path) -> Config:
+    """Read config.toml. A missing file gives the defaults; anything wrong raises ConfigError with file and line."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: expected a readable UTF-8 file ({error}); mend it or delete it") from error
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line or delete the file") from error
+    values = {setting.key: setting.default for setting in SETTINGS}
+    for key, value in _flat(tree):
+        where = f"{path}, line {_line(text, key)}"
+        setting = _BY_KEY.get(key)
+        if setting is None:
+            raise ConfigError(f"{where}: unknown setting {key!r}; known are {', '.join(_BY_KEY)}")
+        values[key] = _checked(setting, value, where)
+    return Config(values)
+
+
+def render_default_config(overrides: Mapping[str, object]) -> str:
+    """The text of a new config.toml: every setting commented out with its default, `overrides` written for real."""
+    lines = ["# Settings of recall. A line that starts with # shows the default; take the # away to change it.", ""]
+    table = ""
+    for setting in SETTINGS:
+        head, _, name = setting.key.rpartition(".")
+        if head != table:
+            table = head
+            lines += [f"[{table}]", ""]
+        note = f" ({' | '.join(setting.choices)})" if setting.choices else ""
+        lines.append(f"# {setting.doc}{note}")
+        value = overrides.get(setting.key, setting.default)
+        lines += [f"{'' if setting.key in overrides else '# '}{name} = {_toml(value)}", ""]
+    return "\n".join(lines)
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Nested tables as dotted keys, in file order."""
+    found: list[tuple[str, Any]] = []
+    for name, value in tree.items():
+        found += _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else [(prefix + name, value)]
+    return found
+
+
+def _checked(setting: Setting, value: Any, where: str) -> Any:
+    """`value` as the setting's type, or ConfigError. Whole numbers serve where a fraction is expected."""
+    wanted = type(setting.default)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    fits = type(value) is wanted and (not isinstance(value, list) or all(isinstance(item, str) for item in value))
+    if fits and setting.choices:
+        fits = value in setting.choices
+    if fits and wanted in (int, float):
+        fits = setting.low <= value <= setting.high
+    if fits:
+        return value
+    raise ConfigError(f"{where}: {setting.key} must be {_expectation(setting)}, found {value!r}")
+
+
+def _expectation(setting: Setting) -> str:
+    if setting.choices:
+        return "one of " + ", ".join(map(repr, setting.choices))
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of texts"}
+    text = words[type(setting.default)]
+    if type(setting.default) in (int, float):
+        text += f" from {setting.low:g} to {setting.high:g}"
+    return text
+
+
+def _line(text: str, key: str) -> int:
+    """The line on which `key` is set (1 when it cannot be told, in an inline table for example)."""
+    table = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*\[+([^\]]+)\]", line):
+            table = header[1].strip() + "."
+        elif (found := re.match(r"\s*([^=#]+?)\s*=", line)) and table + found[1].replace('"', "") == key:
+            return number
+    return 1
+
+
+def _toml(value: object) -> str:
+    """A value in TOML notation."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text) + '"'

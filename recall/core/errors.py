@@ -1,0 +1,72 @@
+"""Every error that reaches a person: one sentence with what was expected, what was found and what to do.
+
+RecallError                 exit 1
+|-- UsageError              exit 2   the command line or its values are wrong
+|-- ConfigError             exit 1   config.toml cannot be read or holds a wrong value
+|-- SettingsError           exit 1   Claude Code's settings.json cannot be edited safely
+|-- SourceError             exit 1   a record file cannot be read (collected as "skipped", never fatal)
+|-- ModelError              exit 1   the model is missing, damaged or does not fit its manifest
+|-- StoreError              exit 1   the index file
+|   |-- StoreBusy                    another process is writing
+|   |-- StoreDamaged                 not a database, or its pages are broken
+|   `-- StoreTooNew                  written by a newer recall
+`-- DaemonError             exit 1   the daemon
+    |-- DaemonUnreachable            nobody answers
+    `-- DaemonRefused                it answered with an error or `busy`
+"""
+
+
+class RecallError(Exception):
+    """Base of all errors meant for the person. `str(error)` is the whole sentence."""
+
+    exit_code = 1
+
+
+class UsageError(RecallError):
+    """The command line or one of its values is wrong."""
+
+    exit_code = 2
+
+
+class ConfigError(RecallError):
+    """config.toml cannot be read or holds a wrong value."""
+
+
+class SettingsError(RecallError):
+    """settings.json of Claude Code is not what we can edit without risk."""
+
+
+class SourceError(RecallError):
+    """A record file cannot be read; the sentence is the reason listed under `skipped`."""
+
+
+class ModelError(RecallError):
+    """The model is missing, damaged or does not fit its manifest."""
+
+
+class StoreError(RecallError):
+    """The index file cannot be used."""
+
+
+class StoreBusy(StoreError):
+    """Another process is writing to the index."""
+
+
+class StoreDamaged(StoreError):
+    """The index file is not a database or its pages are broken."""
+
+
+class StoreTooNew(StoreError):
+    """The index was written by a newer recall."""
+
+
+class DaemonError(RecallError):
+    """Something between a command and the daemon went wrong."""
+
+
+class DaemonUnreachable(DaemonError):
+    """No daemon answers."""
+
+
+class DaemonRefused(DaemonError):
+    """The daemon answered, with an error or because it is busy."""

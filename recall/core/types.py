@@ -1,0 +1,68 @@
+"""Shared value types: records on their way from a file to a headline."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["memory", "knowledge", "conversation"]
+Tier = Literal["none", "some", "strong"]
+
+#: The word that stands for each kind in a headline.
+LABELS: dict[Kind, str] = {"memory": "memory", "knowledge": "rule", "conversation": "conversation"}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One repository (or plain folder) of the person.
+
+    `key` identifies it: the real path of its root where that is known, else the encoded folder name under
+    `<claude>/projects/` as it stands. `name` is what people see and type (the last part of the path).
+    """
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A record file that a scan saw: enough to decide, without opening it, whether it may have changed."""
+
+    kind: Kind
+    path: str
+    project: str  # Project.key
+    size: int  # bytes
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was not indexed, and why, in words for the person."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A record as read from its file: cleaned text, never empty in `name`."""
+
+    kind: Kind
+    path: str
+    project: str  # Project.key
+    name: str
+    description: str
+    body: str
+    date: str | None = None  # ISO 8601 day, conversations only
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked document. `score` is the cosine of its best chunk; `rank` starts at 1."""
+
+    rank: int
+    score: float
+    kind: Kind
+    name: str
+    description: str
+    path: str
+    project: str  # Project.key
+    date: str | None = None

@@ -1,0 +1,63 @@
+"""config.toml at setup time: written new with every setting explained, or extended without touching what is there."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from recall.core.atomic import replace_bytes
+from recall.core.config import load_config, render_default_config
+from recall.core.errors import ConfigError
+
+KEY = "claude_folders"
+STANDARD = "~/.claude"
+
+
+def folders_to_list(listed: Sequence[str], claude_folder: Path, *, in_use: bool) -> list[str] | None:
+    """The value of `claude_folders` with which `claude_folder` is read; None when it is read as things are.
+
+    An empty list stands for ~/.claude here, because a daemon may be started from a shell that has not set
+    CLAUDE_CONFIG_DIR. `in_use`: the configuration has been working, so that an empty list has meant ~/.claude, whose
+    notes would vanish if the new list did not name it.
+    """
+    if _real(claude_folder) in map(_real, listed or [STANDARD]):
+        return None
+    before = listed or ([STANDARD] if in_use else [])
+    return [*before, str(claude_folder.expanduser().absolute())]
+
+
+def ensure_config(home: Path, claude_folder: Path) -> list[str]:
+    """Make sure that `<home>/config.toml` exists and that recall reads `claude_folder`.
+
+    Returns what was done, in words; nothing when it was so already. Raises ConfigError for a file that recall cannot
+    read, which stays as it is, and RecallError when the disk refuses.
+    """
+    path = home / "config.toml"
+    in_use = path.exists()
+    folders = folders_to_list(load_config(path)[KEY], claude_folder, in_use=in_use)
+    if not in_use:
+        replace_bytes(path, render_default_config({KEY: folders} if folders else {}).encode(), 0o600)
+        return [f"wrote {path}"]
+    if folders is None:
+        return []
+    replace_bytes(path, _with_folders(path, folders).encode())
+    return [f"added {claude_folder} to {KEY} in {path}"]
+
+
+def _with_folders(path: Path, folders: list[str]) -> str:
+    """The file's text with another list; comments, order and the list's own layout stay."""
+    text = path.read_bytes().decode()
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    try:
+        document = tomlkit.parse(text.removeprefix(mark))
+    except TOMLKitError as error:
+        raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line and run the command again") from error
+    listed = document.setdefault(KEY, [])
+    for folder in folders[len(listed) :]:
+        listed.append(folder)
+    return mark + document.as_string()
+
+
+def _real(folder: str | Path) -> Path:
+    return Path(folder).expanduser().resolve()

@@ -1,0 +1,125 @@
+"""A lock that the system holds for a process: the only truth about whether that process is alive.
+
+The kernel gives it back when the process ends, however it ends. So the file is never deleted and never judged by its
+age or content; only its time of change says something: when the lock was last taken.
+"""
+
+import os
+import sys
+import time
+
+#: Between two tries of `wait`, in seconds: short beside a daemon's start, long beside a system call.
+POLL_SECONDS = 0.02
+
+#: A lock that only others' questions keep from us is free within microseconds; so often, 1 ms apart, we try again.
+_TRIES = 50
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _is_only_asked(handle: int) -> bool:
+        return False  # the first byte has no shared lock here, so a holder and a question look the same
+
+    def _give_back(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+    _ask = _take
+else:
+    import fcntl
+
+    def _flock(handle: int, kind: int) -> bool:
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _take(handle: int) -> bool:
+        return _flock(handle, fcntl.LOCK_EX)
+
+    def _ask(handle: int) -> bool:
+        # Shared, so that whoever tries to take the lock at this moment can tell a question from a holder.
+        return _flock(handle, fcntl.LOCK_SH)
+
+    def _is_only_asked(handle: int) -> bool:
+        asked = _ask(handle)
+        _give_back(handle)
+        return asked
+
+    def _give_back(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+class HeldLock:
+    """A lock that this process holds until `release`, the end of the `with` block, or its own end.
+
+    Made by `acquire` or `wait`. Child processes do not inherit it.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    @classmethod
+    def acquire(cls, path: str | os.PathLike[str]) -> "HeldLock | None":
+        """Take the lock on `path`, or None at once when somebody holds it.
+
+        The file is made, 0600, when missing (its folder must exist) and its time of change set to now. Raises OSError
+        where the file cannot be opened for writing.
+        """
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            for _ in range(_TRIES):
+                if _take(handle):
+                    os.utime(path)
+                    return cls(handle)
+                if not _is_only_asked(handle):
+                    break
+                time.sleep(0.001)
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+        return None
+
+    @classmethod
+    def wait(cls, path: str | os.PathLike[str], seconds: float) -> "HeldLock | None":
+        """Like `acquire`, but tries for `seconds` before it gives up."""
+        deadline = time.monotonic() + seconds
+        while (lock := cls.acquire(path)) is None and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        return lock
+
+    @staticmethod
+    def is_held(path: str | os.PathLike[str]) -> bool:
+        """Whether some process (this one too) holds the lock on `path`. A missing file is not made and not held."""
+        try:
+            handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except FileNotFoundError:
+            return False
+        try:
+            free = _ask(handle)
+            if free:
+                _give_back(handle)
+            return not free
+        finally:
+            os.close(handle)
+
+    def release(self) -> None:
+        """Give the lock back. A second call does nothing."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            _give_back(handle)  # closing is not enough: a child between fork and exec still has a copy of the handle
+            os.close(handle)
+
+    def __enter__(self) -> "HeldLock":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()

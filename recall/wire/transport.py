@@ -1,0 +1,149 @@
+"""The two ways to the daemon: a unix socket in a private folder, or loopback TCP with a secret and a proof.
+
+On TCP anybody on the machine can connect, and anybody can sit on a port that a dead daemon left. So the endpoint
+file (readable by its owner only) holds `port secret proof`, all fresh at each start: the asker sends the secret and
+believes only an answer that carries the proof.
+"""
+
+import os
+import secrets
+import socket
+import sys
+import time
+
+from recall.wire.paths import MAX_SOCKET_PATH, StatePaths, make_private_folder
+from recall.wire.protocol import MAX_HEADER, Reply, Request
+
+LOOPBACK = "127.0.0.1"
+BACKLOG = 128
+
+
+class Refused(Exception):
+    """An answer came that is not from our daemon, or not in our format."""
+
+
+class Listener:
+    """A listening socket with what the daemon must check (`secret`) and answer (`proof`); both empty on unix."""
+
+    def __init__(self, sock: socket.socket, secret: str = "", proof: str = "") -> None:
+        self.sock = sock
+        self.secret = secret
+        self.proof = proof
+
+
+def listen(paths: StatePaths, transport: str) -> Listener:
+    """Start listening and make the address known. Call it only while holding `daemon.lock`. Raises OSError.
+
+    `transport` is auto, unix or tcp. The address appears at once and complete (bind to a temporary name, rename), and
+    the other transport's leftovers vanish, so that nobody asks a daemon that died.
+    """
+    fits = len(os.fsencode(paths.socket)) <= MAX_SOCKET_PATH
+    unix = sys.platform != "win32" and (transport == "unix" or (transport == "auto" and fits))
+    remove(paths)
+    return _listen_unix(paths.socket) if unix else _listen_tcp(paths)
+
+
+def remove(paths: StatePaths) -> None:
+    """Take the addresses away. Only for the holder of `daemon.lock`."""
+    for path in (paths.socket, paths.endpoint):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+
+
+def _listen_unix(path: str) -> Listener:
+    folder = os.path.dirname(path)
+    make_private_folder(folder)
+    temporary = os.path.join(folder, f"s{os.getpid()}")  # shorter than the name it gets, so it fits where that fits
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        sock.bind(temporary)
+        os.chmod(temporary, 0o600)
+        sock.listen(BACKLOG)
+        os.rename(temporary, path)
+    except OSError:
+        sock.close()
+        raise
+    return Listener(sock)
+
+
+def _listen_tcp(paths: StatePaths) -> Listener:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.bind((LOOPBACK, 0))
+        sock.listen(BACKLOG)
+        secret, proof = secrets.token_hex(16), secrets.token_hex(16)
+        temporary = f"{paths.endpoint}.{os.getpid()}"
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(f"{sock.getsockname()[1]} {secret} {proof}\n")
+        os.replace(temporary, paths.endpoint)
+    except OSError:
+        sock.close()
+        raise
+    return Listener(sock, secret, proof)
+
+
+def ask(paths: StatePaths, verb: str, body: bytes = b"", *, timeout: float, budget_ms: int = 0) -> tuple[Reply, bytes]:
+    """Send one request and wait at most `timeout` seconds for the answer.
+
+    Raises OSError (ConnectionError, FileNotFoundError, TimeoutError) when nobody answers in time, and Refused when
+    the answer is not the daemon's.
+    """
+    deadline = time.monotonic() + timeout
+    sock, secret, proof = _connect(paths, timeout)
+    with sock:
+        sock.sendall(Request(verb, budget_ms, len(body), secret).encode() + body)
+        data = b""
+        while True:
+            sock.settimeout(max(0.001, deadline - time.monotonic()))
+            piece = sock.recv(65536)
+            data += piece
+            if not piece or _complete(data):
+                break
+    line, newline, rest = data.partition(b"\n")
+    try:
+        reply = Reply.decode(line + newline)
+    except ValueError:
+        raise Refused("the answer is not in recall's format") from None
+    if reply.proof != proof:
+        raise Refused("the answer does not carry the daemon's proof")
+    if len(rest) != reply.length:
+        raise ConnectionError("the answer broke off")
+    return reply, rest
+
+
+def _connect(paths: StatePaths, timeout: float) -> tuple[socket.socket, str, str]:
+    """A connected socket, the secret to send and the proof to expect."""
+    if sys.platform != "win32" and os.path.exists(paths.socket):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        address: str | tuple[str, int] = paths.socket
+        secret = proof = ""
+    else:
+        with open(paths.endpoint, encoding="ascii") as file:
+            words = file.read().split()
+        if len(words) != 3 or not words[0].isdigit():
+            raise ConnectionError("the endpoint file is not complete")
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        address, secret, proof = (LOOPBACK, int(words[0])), words[1], words[2]
+    try:
+        sock.settimeout(timeout)
+        sock.connect(address)
+    except OSError:
+        sock.close()
+        raise
+    return sock, secret, proof
+
+
+def _complete(data: bytes) -> bool:
+    """Whether `data` holds a whole reply, or so much that it cannot become one."""
+    line, newline, _ = data[:MAX_HEADER].partition(b"\n")
+    if not newline:
+        return len(data) >= MAX_HEADER
+    try:
+        return len(data) - len(line) - 1 >= Reply.decode(line + newline).length
+    except ValueError:
+        return True

@@ -1,0 +1,122 @@
+"""A throw-away person's machine for tests: folders, notes, commands, the daemon, hook calls."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths
+from recall.wire.transport import Refused, ask
+
+#: Generous: a loaded machine must not fail a test that waits for something to become true.
+PATIENCE = 60.0
+
+
+def wait_until(true: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+    """Poll until `true()`; fail with `what` after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
+        time.sleep(0.02)
+
+
+class Sandbox:
+    """One person's folders under `root`: home, home/.claude, a project that is a git repository, the state folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home = root / "home"
+        self.claude = self.home / ".claude"
+        self.project = self.home / "project"
+        self.state = root / "state"
+        self.paths = StatePaths(str(self.state))
+        (self.project / ".git").mkdir(parents=True)
+        self.claude.mkdir()
+
+    def environment(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "RECALL_HOME": str(self.state), "CLAUDE_CONFIG_DIR": str(self.claude)}
+
+    def note(self, name: str, description: str, body: str, *, project: Path | None = None) -> Path:
+        """Write a memory note of a project; its path."""
+        encoded = re.sub(r"[^A-Za-z0-9]", "-", str((project or self.project).resolve()))
+        path = self.claude / "projects" / encoded / "memory" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n", encoding="utf-8")
+        return path
+
+    def configure(self, text: str) -> None:
+        self.state.mkdir(mode=0o700, exist_ok=True)
+        Path(self.paths.config).write_text(text, encoding="utf-8")
+
+    def run(self, *words: str, check: bool = True, timeout: float = 120.0) -> "subprocess.CompletedProcess[str]":
+        """Run a recall command in the project folder."""
+        done = subprocess.run(
+            [sys.executable, "-m", "recall", *words],
+            cwd=self.project, capture_output=True, text=True, encoding="utf-8", timeout=timeout, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert not check or done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.run(*words, "--json").stdout)
+
+    def message(self, prompt: str, **fields: object) -> bytes:
+        """The hook's stdin for a prompt typed in the project."""
+        usual = {"session_id": "s-1", "cwd": str(self.project), "hook_event_name": "UserPromptSubmit", "prompt": prompt}
+        return json.dumps(usual | fields).encode()
+
+    def hook(
+        self, data: bytes, *words: str, environment: Mapping[str, str] = {}, timeout: float = 20.0
+    ) -> "subprocess.CompletedProcess[bytes]":
+        """Run the hook as Claude Code does: JSON on stdin, both streams read to their end."""
+        return subprocess.run(
+            [sys.executable, "-m", "recall", "hook", "--home", str(self.state), *words],
+            input=data, cwd=self.project, capture_output=True, timeout=timeout,
+            env={**os.environ, "CLAUDE_CODE_ENTRYPOINT": "cli", **environment},
+        )  # fmt: skip
+
+    def context(self, prompt: str, **fields: object) -> str | None:
+        """What the hook hands over for a prompt, None for silence."""
+        done = self.hook(self.message(prompt, **fields), "--budget", "5000")
+        assert done.returncode == 0
+        assert done.stderr == b""
+        return json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else None
+
+    def start(self) -> dict[str, Any]:
+        """Start the daemon as the hook does, and wait until it is ready and has looked the sources over."""
+        from recall.wire.spawn import start_daemon
+
+        self.state.mkdir(mode=0o700, exist_ok=True)
+        start_daemon(str(self.state))
+        return self.settled()
+
+    def settled(self) -> dict[str, Any]:
+        """Wait until the daemon is ready and no look is under way; its status."""
+        found: dict[str, Any] = {}
+
+        def quiet() -> bool:
+            found.clear()
+            found.update(self.daemon() or {})
+            return found.get("state") == "ready"
+
+        wait_until(quiet, "the daemon is ready")
+        return found
+
+    def daemon(self) -> dict[str, Any] | None:
+        """The daemon's own status, None when nobody answers."""
+        try:
+            reply, body = ask(self.paths, "status", timeout=5.0)
+        except (OSError, Refused):
+            return None
+        return json.loads(body) if reply.status == "ok" else None
+
+    def close(self) -> None:
+        """End the daemon and wait until it is gone."""
+        if self.state.exists() and HeldLock.is_held(self.paths.daemon_lock):
+            self.run("stop")
