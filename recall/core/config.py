@@ -51,9 +51,9 @@ class Config:
         return self.values[key]
 
     def claude_folders(self, environment: Mapping[str, str]) -> list[Path]:
-        """The Claude folders to read, `~` expanded: the configured ones, else CLAUDE_CONFIG_DIR, else ~/.claude."""
+        """The Claude folders to read, absolute: the configured ones, else CLAUDE_CONFIG_DIR, else ~/.claude."""
         listed = self.values["claude_folders"] or [environment.get("CLAUDE_CONFIG_DIR") or "~/.claude"]
-        return [Path(folder).expanduser() for folder in listed]
+        return [Path(folder).expanduser().absolute() for folder in listed]
 
 
 def load_config(path: Path) -> Config:

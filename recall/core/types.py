@@ -10,6 +10,10 @@ Tier = Literal["none", "some", "strong"]
 LABELS: dict[Kind, str] = {"memory": "memory", "knowledge": "rule", "conversation": "conversation"}
 
 
+#: Key of the project of records that belong to all projects.
+SHARED = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """One repository (or plain folder) of the person.

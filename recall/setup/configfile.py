@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -45,18 +46,35 @@ def ensure_config(home: Path, claude_folder: Path) -> list[str]:
     return [f"added {claude_folder} to {KEY} in {path}"]
 
 
+def set_value(home: Path, key: str, value: str | int) -> None:
+    """Set one key (`hook.budget_ms`) in the existing config.toml; comments and order stay. Raises ConfigError."""
+    path = home / "config.toml"
+    mark, document = _parse(path)
+    *tables, name = key.split(".")
+    place: Any = document
+    for table in tables:
+        place = place.setdefault(table, tomlkit.table())
+    place[name] = value
+    replace_bytes(path, (mark + document.as_string()).encode())
+
+
 def _with_folders(path: Path, folders: list[str]) -> str:
     """The file's text with another list; comments, order and the list's own layout stay."""
-    text = path.read_bytes().decode()
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    try:
-        document = tomlkit.parse(text.removeprefix(mark))
-    except TOMLKitError as error:
-        raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line and run the command again") from error
-    listed = document.setdefault(KEY, [])
+    mark, document = _parse(path)
+    listed: Any = document.setdefault(KEY, [])
     for folder in folders[len(listed) :]:
         listed.append(folder)
     return mark + document.as_string()
+
+
+def _parse(path: Path) -> tuple[str, tomlkit.TOMLDocument]:
+    """The byte order mark, if any, and the document behind it. Raises ConfigError."""
+    text = path.read_bytes().decode()
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    try:
+        return mark, tomlkit.parse(text.removeprefix(mark))
+    except TOMLKitError as error:
+        raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line and run the command again") from error
 
 
 def _real(folder: str | Path) -> Path:

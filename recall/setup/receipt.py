@@ -87,6 +87,15 @@ def forget(state: Path, settings: Path, receipt: Receipt | None = None) -> None:
         path.parent.rmdir()
 
 
+def registered_in(state: Path) -> list[Path]:
+    """The settings files that have a receipt: setup wrote them and nothing has undone that."""
+    files = []
+    for path in sorted((state / "backup").glob("*.json")):
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            files.append(Path(json.loads(path.read_bytes())["settings"]))
+    return files
+
+
 def _key(settings: Path) -> str:
     return digest(os.fsencode(os.path.realpath(settings)))[:16]
 

@@ -1,0 +1,1 @@
+"""Where records come from: the files of a person that are worth recalling."""
