@@ -34,10 +34,15 @@ class Sandbox:
         self.home = root / "home"
         self.claude = self.home / ".claude"
         self.project = self.home / "project"
-        self.state = root / "state"
-        self.paths = StatePaths(str(self.state))
+        self.move_state(root / "state")
         (self.project / ".git").mkdir(parents=True)
         self.claude.mkdir()
+
+    def move_state(self, state: Path) -> None:
+        """Use another state folder."""
+        self.state = state
+        self.paths = StatePaths(str(state))
+        os.environ["RECALL_HOME"] = str(state)
 
     def environment(self) -> dict[str, str]:
         return {"HOME": str(self.home), "RECALL_HOME": str(self.state), "CLAUDE_CONFIG_DIR": str(self.claude)}
@@ -58,7 +63,7 @@ class Sandbox:
         """Run a recall command in the project folder."""
         done = subprocess.run(
             [sys.executable, "-m", "recall", *words],
-            cwd=self.project, capture_output=True, text=True, encoding="utf-8", timeout=timeout, stdin=subprocess.DEVNULL,
+            cwd=self.project, capture_output=True, encoding="utf-8", timeout=timeout, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert not check or done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 #: Variables that the daemon may inherit. Everything else stays behind: keys of the Claude Code session, variables of
 #: PyInstaller and virtual environments, editors' loader paths.
@@ -51,15 +52,26 @@ def start_daemon(home: str, *, replace: bool = False) -> None:
     daemon that held one would hang every message.
     """
     command = [*own_command(), "serve", "--home", home, "--detached", *(["--replace"] if replace else [])]
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = clean_environment(os.environ, frozen=is_frozen())
     if sys.platform != "win32":
-        subprocess.Popen(command, cwd=home, env=environment, start_new_session=True, close_fds=True, **streams)  # type: ignore[call-overload]
+        _launch(command, home, environment, start_new_session=True)
         return
     flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     try:
-        subprocess.Popen(
-            command, cwd=home, env=environment, creationflags=flags | subprocess.CREATE_BREAKAWAY_FROM_JOB, **streams
-        )
+        _launch(command, home, environment, creationflags=flags | subprocess.CREATE_BREAKAWAY_FROM_JOB)
     except PermissionError:  # the job that we run in forbids leaving it
-        subprocess.Popen(command, cwd=home, env=environment, creationflags=flags, **streams)
+        _launch(command, home, environment, creationflags=flags)
+
+
+def _launch(command: list[str], folder: str, environment: dict[str, str], **options: Any) -> None:
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        close_fds=True,
+        **options,
+    )
+    process.returncode = 0  # it outlives us and is never waited for; else Python warns of a forgotten child

@@ -75,5 +75,17 @@ def test_a_fresh_hook_process_loads_only_the_allow_list() -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     allowed = {"recall", "recall.hook", "recall.hook.pipe", "_socket"}
-    base = {"os", "os.path", "stat", "_stat", "posixpath", "genericpath", "_collections_abc", "abc", "_abc", "io", "codecs"}
+    base = {
+        "os",
+        "os.path",
+        "stat",
+        "_stat",
+        "posixpath",
+        "genericpath",
+        "_collections_abc",
+        "abc",
+        "_abc",
+        "io",
+        "codecs",
+    }
     assert set(done.stdout.split()) <= allowed | base

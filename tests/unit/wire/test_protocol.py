@@ -10,7 +10,9 @@ from recall.wire.protocol import MAX_HEADER, Reply, Request
 secrets = st.one_of(st.just(""), st.text("0123456789abcdef", min_size=32, max_size=32))
 
 
-@given(st.sampled_from(["hook", "query", "status", "index", "stop"]), st.integers(0, 10**7), st.integers(0, 10**9), secrets)
+@given(
+    st.sampled_from(["hook", "query", "status", "index", "stop"]), st.integers(0, 10**7), st.integers(0, 10**9), secrets
+)
 def test_a_request_header_survives_the_wire(verb: str, budget: int, length: int, secret: str) -> None:
     line = Request(verb, budget, length, secret).encode()
     found = Request.decode(line)
@@ -42,8 +44,15 @@ def test_any_bytes_are_a_header_or_a_value_error(line: bytes) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"GET / HTTP/1.1\n", b"RECALL/1 stop 0 1\n", b"RECALL/1 stop 0 1 0", b"RECALL/1 stop 0 1 0\nx", b"RECALL/1 stop -1 1 0\n"],
-)  # fmt: skip
+    [
+        b"",
+        b"GET / HTTP/1.1\n",
+        b"RECALL/1 stop 0 1\n",
+        b"RECALL/1 stop 0 1 0",
+        b"RECALL/1 stop 0 1 0\nx",
+        b"RECALL/1 stop -1 1 0\n",
+    ],
+)
 def test_what_is_not_a_request_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError, match="not a request"):
         Request.decode(line)

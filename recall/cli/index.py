@@ -1,0 +1,111 @@
+"""`recall index`: brings the index up to date, through the daemon where one runs, else in this process."""
+
+import argparse
+import json
+import os
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from recall.cli.client import call
+from recall.cli.progress import ProgressLine
+from recall.core.errors import DaemonUnreachable, StoreBusy
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths, make_private_folder, state_home
+
+HELP = "bring the index up to date (for cron too)"
+
+#: Seconds between two looks at a daemon's progress.
+POLL_SECONDS = 0.5
+#: A full index of thousands of notes takes minutes; a daemon that says nothing for a day is gone.
+INDEX_SECONDS = 86_400.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    report = index(StatePaths(state_home(arguments.home)))
+    if arguments.json:
+        print(json.dumps(report, ensure_ascii=False, indent=1))
+    else:
+        print(summary(report))
+    return 0
+
+
+def index(paths: StatePaths) -> dict[str, Any]:
+    """Run it and return the report (DESIGN.md, section 5), or `{"already_running": True}`."""
+    with ProgressLine() as line:
+        if HeldLock.is_held(paths.daemon_lock):
+            try:
+                return _by_daemon(paths, line)
+            except DaemonUnreachable:
+                pass  # it was just ending
+        return _here(paths, line)
+
+
+def summary(report: dict[str, Any]) -> str:
+    """The report in words."""
+    if report.get("already_running"):
+        return "another run is under way; it does the same work"
+    counts = ", ".join(f"{report[name]} {name}" for name in ("added", "changed", "removed", "unchanged"))
+    text = (
+        f"{report['scanned']} files: {counts}; {report['chunks_embedded']} chunks embedded, {report['seconds']:.1f} s"
+    )
+    if not report["complete"]:
+        text += "\nstopped before the end; the next run goes on from here"
+    if report["skipped"]:
+        text += f"\n{len(report['skipped'])} files skipped; `recall status` lists them with the reasons"
+    return text
+
+
+def _by_daemon(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
+    """Have the daemon do it, and watch how far it is."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(POLL_SECONDS):
+            try:
+                progress = (call(paths, "status", timeout=2.0) or {}).get("progress")
+            except DaemonUnreachable:
+                continue
+            if progress:
+                line.show(progress["chunks_done"], progress["chunks_total"], progress["seconds_left"])
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        report: dict[str, Any] = call(paths, "index", timeout=INDEX_SECONDS)
+        return report
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
+    """Do it in this process. Imports of seconds' weight happen here, not when the daemon does the work."""
+    from recall.core.config import load_config
+    from recall.embed.embedder import Embedder
+    from recall.embed.manifest import find_model
+    from recall.index.pipeline import run as run_pipeline
+    from recall.index.sources import sources_of
+    from recall.sources.projects import discover
+
+    make_private_folder(paths.home)
+    config = load_config(Path(paths.config))
+    if HeldLock.is_held(paths.index_lock):
+        return {"already_running": True}  # before a model is loaded for nothing
+    folders = config.claude_folders(os.environ)
+    embedder = Embedder(find_model(config["model"], Path(paths.models)))
+    try:
+        report = run_pipeline(
+            paths,
+            sources_of(folders, discover(folders)),
+            embedder,
+            progress=lambda p: line.show(p.chunks_done, p.chunks_total, p.seconds_left),
+        )
+    except StoreBusy:
+        return {"already_running": True}
+    return asdict(report)

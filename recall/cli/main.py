@@ -1,0 +1,56 @@
+"""The command line's parser and its one place where errors become a sentence and an exit code."""
+
+import argparse
+import importlib
+import io
+import sys
+from collections.abc import Sequence
+
+from recall.core.errors import RecallError
+from recall.version import VERSION
+
+#: Every command has a module of its name here with `HELP`, `add_arguments(parser)` and `run(arguments) -> exit code`.
+COMMANDS = ("setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "demo")
+
+
+def parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """The whole parser; only the `chosen` command's arguments are filled in (all of them when None)."""
+    whole = argparse.ArgumentParser(
+        prog="recall", description="Brings your own notes in front of Claude Code at the moment they matter."
+    )
+    whole.add_argument("--version", action="version", version=f"recall {VERSION}")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = importlib.import_module(f"recall.cli.{name}")
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        command.add_argument("--home", metavar="DIR", help="state folder (default: RECALL_HOME, else the system's)")
+        if chosen in (None, name):
+            module.add_arguments(command)
+    return whole
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 0 done, 1 failed, 2 wrong usage."""
+    _speak_utf8()
+    chosen = next((word for word in arguments if word in COMMANDS), None)
+    asked = parser(chosen).parse_args(arguments)
+    try:
+        code = importlib.import_module(f"recall.cli.{asked.command}").run(asked)
+        sys.stdout.flush()
+    except RecallError as error:
+        print(f"recall: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:  # `recall status | head`
+        sys.stdout = None  # else the interpreter complains when it flushes at its end
+        return 0
+    except KeyboardInterrupt:
+        print("recall: interrupted; nothing is lost, run it again to go on", file=sys.stderr)
+        return 130
+    return int(code)
+
+
+def _speak_utf8() -> None:
+    """Names of files and notes must come out whatever the locale: cron has none, a Windows pipe an old code page."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

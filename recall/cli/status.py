@@ -1,0 +1,135 @@
+"""`recall status`: what is set up, what the daemon does, what the index holds, what the hook did. Starts nothing."""
+
+import argparse
+import json
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from recall.cli.client import call
+from recall.core.config import Config, load_config
+from recall.core.errors import ConfigError, DaemonError, RecallError
+from recall.version import VERSION
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths, state_home
+
+HELP = "show the daemon, the index and what the hook did in the last 24 hours"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    found = status(StatePaths(state_home(arguments.home)))
+    print(json.dumps(found, ensure_ascii=False, indent=1) if arguments.json else _text(found))
+    return 0
+
+
+def status(paths: StatePaths) -> dict[str, Any]:
+    """Everything that `status --json` prints (DESIGN.md, section 5)."""
+    problem = None
+    try:
+        config = load_config(Path(paths.config))
+    except ConfigError as error:
+        config, problem = Config(), str(error)
+    model, index = _index(paths, config)
+    serve = _serve(paths)
+    return {
+        "home": paths.home,
+        "setup": Path(paths.config).exists(),
+        "version": VERSION,
+        "model": model,
+        "device": serve.get("device"),
+        "problem": problem or serve.get("problem") or index.pop("problem", None),
+        "serve": serve,
+        "index": index,
+        "hook": _hook(paths, config),
+    }
+
+
+def _serve(paths: StatePaths) -> dict[str, Any]:
+    """The daemon's own words, or why there are none."""
+    nothing = {"counts": {"memory": 0, "knowledge": 0, "conversation": 0}, "pending": 0, "pid": None, "rss_mb": None}
+    if not HeldLock.is_held(paths.daemon_lock):
+        return {"ok": False, "state": "stopped"} | nothing
+    try:
+        answer: dict[str, Any] = call(paths, "status", timeout=5.0)
+    except DaemonError:
+        return {"ok": False, "state": "unreachable"} | nothing
+    return {"ok": answer["state"] != "failed"} | answer
+
+
+def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any]]:
+    """The model's identity and what the index file holds of it."""
+    from recall.embed.manifest import find_model
+    from recall.store.reader import Reader
+
+    empty: dict[str, Any] = {"bytes": 0, "documents": {}, "pending": 0, "skipped": [], "damaged": None}
+    try:
+        identity = find_model(config["model"], Path(paths.models)).identity
+    except RecallError as error:
+        return None, empty | {"problem": str(error)}
+    reader = Reader(Path(paths.index))
+    try:
+        found = reader.summary(identity)
+    except RecallError as error:
+        return identity, empty | {"problem": str(error)}
+    finally:
+        reader.close()
+    return identity, {
+        "bytes": found.bytes,
+        "documents": {kind: found.documents.get(kind, 0) for kind in ("memory", "knowledge", "conversation")},
+        "pending": found.pending,
+        "skipped": [asdict(item) for item in found.skipped],
+        "damaged": str(found.damaged) if found.damaged else None,
+    }
+
+
+def _hook(paths: StatePaths, config: Config) -> dict[str, Any]:
+    """Whether some settings.json calls us, and the last day's outcomes."""
+    from recall.daemon.journal import last_day
+    from recall.setup.registration import read_settings
+    from recall.setup.settings import hooks_disabled, registered, settings_path
+
+    calls = disabled = False
+    for folder in config.claude_folders(os.environ):
+        for scope in ("user", "project"):
+            try:
+                raw = read_settings(settings_path(scope, folder, Path.cwd()))
+                calls = calls or (raw is not None and registered(raw) is not None)
+                disabled = disabled or (raw is not None and hooks_disabled(raw))
+            except RecallError:
+                continue  # `recall setup` says what is wrong with that file
+    day = last_day(Path(paths.injections), Path(paths.hook_log), time.time())
+    return {"registered": calls, "disabled": disabled, "last_24h": asdict(day)}
+
+
+def _text(found: dict[str, Any]) -> str:
+    """The same for people."""
+    serve, index, hook = found["serve"], found["index"], found["hook"]
+    day = hook["last_24h"]
+    daemon = serve["state"]
+    if serve["pid"]:
+        daemon += f", process {serve['pid']}, {serve['rss_mb']:.0f} MB, {found['device'] or 'no device yet'}"
+    documents = ", ".join(f"{count} {kind}" for kind, count in index["documents"].items() if count) or "no records"
+    registered = "registered" if hook["registered"] else "not registered: run `recall setup`"
+    silent = ", ".join(f"{count} {reason}" for reason, count in sorted(day["silent"].items())) or "none"
+    lines = [
+        f"recall {found['version']}, state folder {found['home']}",
+        f"model    {found['model'] or 'none'}",
+        f"daemon   {daemon}",
+        f"index    {documents}, {index['pending']} pending, {index['bytes'] / 1e6:.1f} MB",
+        f"hook     {registered}{' (but disableAllHooks is set)' if hook['disabled'] else ''}",
+        f"24 hours {day['asked']} asked, {day['shown']} shown, {day['timeouts']} time-outs; silent: {silent}",
+    ]
+    if found["problem"]:
+        lines.append(f"problem  {found['problem']}")
+    if index["damaged"]:
+        lines.append(f"damaged  an earlier index was set aside as {index['damaged']}; delete it when you like")
+    if index["skipped"]:
+        lines.append(f"skipped  {len(index['skipped'])} files:")
+        lines += [f"           {item['path']}: {item['reason']}" for item in index["skipped"]]
+    return "\n".join(lines)

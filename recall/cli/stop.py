@@ -1,0 +1,44 @@
+"""`recall stop`: ends the daemon."""
+
+import argparse
+import time
+
+from recall.cli.client import call
+from recall.core.errors import DaemonError, DaemonUnreachable
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths, state_home
+
+HELP = "end the daemon; the next message starts it again"
+WAIT_SECONDS = 15.0
+
+
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """No arguments of its own."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    paths = StatePaths(state_home(arguments.home))
+    print("stopped" if stop(paths) else "no daemon was running")
+    return 0
+
+
+def stop(paths: StatePaths) -> bool:
+    """End the daemon and wait until it is gone; False when none ran. Raises DaemonError when it does not end."""
+    if not HeldLock.is_held(paths.daemon_lock):
+        return False
+    deadline = time.monotonic() + WAIT_SECONDS
+    asked = False
+    while HeldLock.is_held(paths.daemon_lock):
+        if not asked:
+            try:
+                call(paths, "stop", timeout=2.0)
+                asked = True
+            except DaemonUnreachable:
+                pass  # it holds the lock but does not listen yet, or no more
+        if time.monotonic() > deadline:
+            raise DaemonError(
+                f"the daemon of {paths.home} does not end; find the process `recall serve --home {paths.home}` "
+                "and end it by hand"
+            )
+        time.sleep(0.02)
+    return True

@@ -1,0 +1,1 @@
+"""The resident process: it holds the model and the index in memory and answers over the wire."""

@@ -1,0 +1,101 @@
+"""What each verb does: hook, query, index, status, stop."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from recall.core.errors import RecallError, UsageError
+from recall.daemon.answers import Answers
+from recall.daemon.engine import Engine
+from recall.daemon.indexer import Indexer
+from recall.daemon.lifecycle import MAX_IN_FLIGHT, MAX_WAITING, is_stale
+from recall.daemon.status import status
+from recall.wire.protocol import Request
+
+Answer = tuple[str, bytes]
+
+
+class Handlers:
+    """Dispatches requests. Questions pass a gate of `MAX_IN_FLIGHT` places; status, index and stop do not wait there.
+
+    `asked` is called after each question, `stop` when somebody wants the daemon to end.
+    """
+
+    def __init__(
+        self, engine: Engine, indexer: Indexer, answers: Answers, asked: Callable[[], None], stop: Callable[[], None]
+    ) -> None:
+        self._engine = engine
+        self._indexer = indexer
+        self._answers = answers
+        self._asked = asked
+        self._stop = stop
+        self._places = asyncio.Semaphore(MAX_IN_FLIGHT)
+        self._present = 0
+        # One thread: a question takes milliseconds on all cores, two at once would only share them.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="question")
+
+    async def handle(self, request: Request, body: bytes, arrived: float) -> Answer:
+        """Answer one request; errors meant for people come back as status `error`."""
+        try:
+            match request.verb:
+                case "hook":
+                    return await self._question(request, arrived, lambda: _line(self._answers.hook(body)))
+                case "query":
+                    fields = _fields(body)
+                    return await self._question(request, arrived, lambda: ("ok", _json(self._answers.query(fields))))
+                case "index":
+                    return "ok", _json(await self._indexer.requested())
+                case "status":
+                    return "ok", _json(status(self._engine, self._indexer.progress))
+                case "stop":
+                    self._stop()
+                    return "ok", b"{}"
+            return "error", _json({"error": f"unknown verb {request.verb!r}"})
+        except RecallError as error:
+            return "error", _json({"error": str(error)})
+
+    def close(self) -> None:
+        """Wait for the question in work and end the thread."""
+        self._thread.shutdown(cancel_futures=True)
+
+    async def _question(self, request: Request, arrived: float, work: Callable[[], Answer]) -> Answer:
+        """Run a question in its thread, unless the queue is full or the asker has given up meanwhile."""
+        if self._present >= MAX_IN_FLIGHT + MAX_WAITING:
+            return "busy", b""
+        if self._engine.state == "warming":
+            self._asked()
+            return "warming", b""
+        loop = asyncio.get_running_loop()
+
+        def unless_stale() -> Answer:
+            return ("none", b"") if is_stale(loop.time(), arrived, request.budget_ms) else work()
+
+        self._present += 1
+        try:
+            with self._engine.turnstile.question():
+                async with self._places:
+                    return await loop.run_in_executor(self._thread, unless_stale)
+        finally:
+            self._present -= 1
+            self._asked()
+
+
+def _line(line: bytes) -> Answer:
+    return ("ok", line) if line else ("none", b"")
+
+
+def _fields(body: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(body)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        raise UsageError("a query's body must be a JSON object")
+    return fields
+
+
+def _json(value: object) -> bytes:
+    # Lone surrogates in a path must not turn the answer into an error.
+    return json.dumps(value).encode()

@@ -1,0 +1,93 @@
+"""Keeping the index up to date from inside the daemon, in a thread of its own, without making a question wait."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import Any
+
+from recall.core.errors import DaemonRefused, StoreBusy
+from recall.core.log import Log
+from recall.daemon.engine import Engine
+from recall.embed.memory import release_free_memory
+from recall.index.pipeline import Progress, Report, run
+from recall.index.sources import sources_of
+from recall.sources.projects import discover
+
+
+class Indexer:
+    """Loads the model and looks the sources over. `progress` may be read from anywhere, None while at rest."""
+
+    def __init__(self, engine: Engine, log: Log) -> None:
+        self.progress: Progress | None = None
+        # One thread: loading the model and going over the sources exclude each other.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
+        self._engine = engine
+        self._log = log
+        self._stopping = threading.Event()
+        self._requested = False
+
+    def look(self) -> "asyncio.Future[Report | None]":
+        """Load the model unless that is done, then bring the index up to date; None when it could not be done now."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, self._look)
+
+    async def requested(self) -> dict[str, Any]:
+        """A person asks for an up-to-date index: the report of a run of their own, or that one is under way already.
+
+        Raises RecallError as the run does.
+        """
+        if self._requested:
+            return {"already_running": True}
+        self._requested = True
+        try:
+            report = await self.look()
+        finally:
+            self._requested = False
+        return asdict(report) if report else {"already_running": True}
+
+    def stop(self) -> None:
+        """End a run between two batches; the next one goes on where it stopped."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Wait for the thread."""
+        self.stop()
+        self._thread.shutdown(cancel_futures=True)
+
+    def _look(self) -> Report | None:
+        engine = self._engine
+        self.progress = Progress(0, 0, 0, 0, 0.0, None)
+        try:
+            if engine.ready is None:
+                engine.load()
+            return self._bring_up_to_date(engine)
+        finally:
+            self.progress = None
+
+    def _bring_up_to_date(self, engine: Engine) -> Report | None:
+        ready = engine.ready
+        if ready is None:
+            raise DaemonRefused(engine.failure)
+        folders = engine.claude_folders()
+        projects = discover(folders, ready.projects)
+        report = None
+        try:
+            report = run(
+                engine.paths,
+                sources_of(folders, projects),
+                ready.embedder,
+                progress=self._set_progress,
+                pause=engine.turnstile.let_questions_pass,
+                stop=self._stopping.is_set,
+            )
+        except StoreBusy:
+            pass  # another process is at it; its changes are seen at the next look
+        finally:
+            engine.refresh(projects)
+        if report and report.chunks_embedded:
+            release_free_memory()
+            self._log.event("indexed", chunks=report.chunks_embedded, seconds=report.seconds)
+        return report
+
+    def _set_progress(self, progress: Progress) -> None:
+        self.progress = progress

@@ -1,0 +1,147 @@
+"""The daemon's life from lock to exit: `serve` runs it, `Daemon` ties its parts to the event loop."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from recall.core.errors import DaemonError
+from recall.core.log import Log
+from recall.daemon.answers import Answers
+from recall.daemon.engine import Engine
+from recall.daemon.handlers import Handlers
+from recall.daemon.indexer import Indexer
+from recall.daemon.journal import Journal
+from recall.daemon.lifecycle import next_event, should_exit, should_look
+from recall.daemon.server import Server
+from recall.version import VERSION
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths, make_private_folder
+from recall.wire.spawn import clean_environment, is_frozen
+from recall.wire.transport import Listener, Refused, ask, listen, remove
+
+#: Seconds that a replaced daemon gets to end before the new one gives up.
+REPLACE_SECONDS = 10.0
+#: Seconds that questions in work get to finish when the daemon ends.
+DRAIN_SECONDS = 2.0
+#: Seconds between two tries to load a model that failed, when somebody asks.
+RETRY_SECONDS = 60.0
+
+
+def serve(paths: StatePaths, *, replace: bool, say: Callable[[str], None] | None) -> int:
+    """Run the daemon until it is stopped, idle or replaced; returns the exit code.
+
+    `say` prints to the person in front of it, None when nobody is. When another daemon holds the lock this one ends
+    with 0: that is what both wanted.
+    """
+    os.umask(0o077)
+    try:
+        make_private_folder(paths.home)
+        lock = _take_lock(paths, replace)
+        if lock is None:
+            if say:
+                say(f"a daemon already serves {paths.home}")
+            return 0
+        with lock:
+            _settle(paths)
+            daemon = Daemon(paths, Log(Path(paths.daemon_log)))
+            listener = listen(paths, daemon.engine.config.current()["daemon.transport"])
+            if say:
+                say(f"recall {VERSION} serves {paths.home} (process {os.getpid()}); end it with Ctrl-C")
+            try:
+                asyncio.run(daemon.run(listener))
+            finally:
+                remove(paths)
+    except OSError as error:
+        raise DaemonError(f"the daemon cannot use {paths.home} ({error}); it must be a folder that you own") from error
+    return 0
+
+
+def _take_lock(paths: StatePaths, replace: bool) -> HeldLock | None:
+    if not replace:
+        return HeldLock.acquire(paths.daemon_lock)
+    with contextlib.suppress(OSError, Refused):
+        ask(paths, "stop", timeout=2.0)
+    return HeldLock.wait(paths.daemon_lock, REPLACE_SECONDS)
+
+
+def _settle(paths: StatePaths) -> None:
+    """Make this process the daemon's own: no foreign environment, and no working folder that somebody may remove."""
+    kept = clean_environment(os.environ, frozen=is_frozen())
+    os.environ.clear()
+    os.environ.update(kept)
+    os.chdir(paths.home)
+
+
+class Daemon:
+    """Engine, indexer and server on one event loop, and the watch over time."""
+
+    def __init__(self, paths: StatePaths, log: Log) -> None:
+        self.engine = Engine(paths, os.environ, log)
+        self._indexer = Indexer(self.engine, log)
+        self._answers = Answers(self.engine, Journal(Path(paths.injections)))
+        self._log = log
+        self._woken = asyncio.Event()
+        self._stopping = False
+        self._last_asked = 0.0
+
+    async def run(self, listener: Listener) -> None:
+        """Serve until told to stop."""
+        loop = asyncio.get_running_loop()
+        self._last_asked = loop.time()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            try:
+                loop.add_signal_handler(name, self._stop)
+            except NotImplementedError:  # Windows
+                signal.signal(name, lambda *_: loop.call_soon_threadsafe(self._stop))
+        handlers = Handlers(self.engine, self._indexer, self._answers, self._asked, self._stop)
+        server = Server(listener, handlers.handle, self._log)
+        await server.start()
+        self._log.event("started", version=VERSION, pid=os.getpid())
+        await self._watch()
+        await server.drain(DRAIN_SECONDS)
+        handlers.close()
+        self._indexer.close()
+        self.engine.close()
+        self._log.event("ended")
+
+    def _asked(self) -> None:
+        """Somebody asked: count the idle time from now, and see whether the sources should be looked over."""
+        self._last_asked = asyncio.get_running_loop().time()
+        self._woken.set()
+
+    def _stop(self) -> None:
+        self._stopping = True
+        self._indexer.stop()
+        self._woken.set()
+
+    async def _watch(self) -> None:
+        """Load, then look at the sources while in use; return when the daemon shall end."""
+        clock = asyncio.get_running_loop().time
+        looking, last_looked = asyncio.create_task(self._look()), clock()
+        while not self._stopping:
+            now, config = clock(), self.engine.config.current()
+            interval, idle = config["daemon.scan_seconds"], config["daemon.idle_hours"] * 3600
+            if self.engine.state == "failed":
+                interval = RETRY_SECONDS
+            if should_exit(now, self._last_asked, idle, busy=not looking.done()):
+                self._log.event("idle")
+                return
+            if looking.done() and should_look(now, self._last_asked, last_looked, interval):
+                looking, last_looked = asyncio.create_task(self._look()), now
+            # While it looks, only the end of that or a question wakes the loop.
+            pause = next_event(now, self._last_asked, last_looked, interval, idle) if looking.done() else None
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), pause)
+            self._woken.clear()
+
+    async def _look(self) -> None:
+        """Bring the index up to date; whatever a note or a disk does to that, the daemon outlives it."""
+        try:
+            await self._indexer.look()
+        except Exception as error:
+            self._log.failure("look-failed", error)
+        finally:
+            self._woken.set()

@@ -1,0 +1,30 @@
+"""The daemon's part of `recall status`: what only the process itself knows. Answered from memory, also while busy."""
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+import psutil
+
+from recall.daemon.engine import Engine
+from recall.index.pipeline import Progress
+from recall.version import BUILD, VERSION
+
+
+def status(engine: Engine, progress: Progress | None) -> dict[str, Any]:
+    """`state` is warming, indexing, ready or failed; `counts` are index rows by kind, `pending` files."""
+    ready, summary = engine.ready, engine.summary
+    return {
+        "state": "indexing" if progress and engine.state == "ready" else engine.state,
+        "problem": engine.failure or engine.config.problem or None,
+        "version": VERSION,
+        "build": BUILD,
+        "pid": os.getpid(),
+        "model": ready.manifest.name if ready else None,
+        "device": ready.embedder.device if ready else None,
+        "counts": {kind: summary.rows.get(kind, 0) for kind in ("memory", "knowledge", "conversation")},
+        "pending": summary.pending,
+        "progress": asdict(progress) if progress else None,
+        "generation": ready.snapshot.generation if ready else None,
+        "rss_mb": round(psutil.Process().memory_info().rss / 1e6, 1),
+    }

@@ -1,0 +1,1 @@
+"""The index file: SQLite tables, their migrations, one writer and many readers."""

@@ -1,0 +1,74 @@
+"""The schema of the index as numbered steps; `PRAGMA user_version` says how many of them a file has seen.
+
+A step is never changed once released: a file in the field has run it as it was.
+
+file        what a scan saw (path, size, time of change); stands from the moment a scan found it, so that files which
+            wait to be read can be counted. `mtime_ns` NULL: to be looked at again, whatever the scan says
+document    a record inside a file: its headline, never its body
+chunk       the SHA-256 of each piece of text that stands for a document in the search, in order
+embedding   a piece's vector under one model: float32, little-endian, length 1. It hangs on the text's digest alone, so
+            a renamed file or the same text elsewhere costs nothing, and two models' vectors lie side by side unmixed
+"""
+
+import sqlite3
+from collections.abc import Sequence
+
+from recall.store.guard import transaction
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+        "INSERT INTO meta VALUES ('generation', 0)",
+        "CREATE TABLE project (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL)",
+        """CREATE TABLE file (
+            id INTEGER PRIMARY KEY,
+            kind TEXT NOT NULL,
+            path TEXT NOT NULL UNIQUE,
+            project_id INTEGER NOT NULL REFERENCES project,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER
+        )""",
+        "CREATE INDEX file_project ON file (project_id)",
+        """CREATE TABLE document (
+            id INTEGER PRIMARY KEY,
+            file_id INTEGER NOT NULL REFERENCES file ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            description TEXT NOT NULL,
+            date TEXT
+        )""",
+        "CREATE INDEX document_file ON document (file_id)",
+        """CREATE TABLE chunk (
+            document_id INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
+            ordinal INTEGER NOT NULL,
+            digest BLOB NOT NULL,
+            PRIMARY KEY (document_id, ordinal)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX chunk_digest ON chunk (digest)",
+        "CREATE TABLE model (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL)",
+        """CREATE TABLE embedding (
+            id INTEGER PRIMARY KEY,
+            model_id INTEGER NOT NULL REFERENCES model,
+            digest BLOB NOT NULL,
+            vector BLOB NOT NULL,
+            UNIQUE (model_id, digest)
+        )""",
+        "CREATE TABLE skipped (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID",
+    ),
+)
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The number of steps that the file has seen; 0 for a new one."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> None:
+    """Run the steps that the file has not seen, each in a transaction of its own: a crash leaves a whole version."""
+    while (version := version_of(connection)) < len(migrations):
+        with transaction(connection):
+            for statement in migrations[version]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version + 1}")

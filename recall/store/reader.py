@@ -1,0 +1,240 @@
+"""Reading the index: the rows of one model for a snapshot, figures for `status`, and a cheap look for changes."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from recall.core.types import Kind, Project, Skipped
+from recall.store.connection import open_reader
+from recall.store.guard import damaged, translated
+from recall.store.repair import damaged_files
+from recall.store.writer import STORED_FLOAT
+
+#: Vectors are fetched so many at a time: 6 MB of 384 dimensions, so that loading needs little more than the result.
+_BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A document as the index holds it: its headline."""
+
+    kind: Kind
+    path: str
+    project: str  # Project.key
+    name: str
+    description: str
+    date: str | None  # ISO 8601 day
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """One model's share of the index at one moment, whole documents only.
+
+    `vectors` is float32 [rows, dimension], C-contiguous, each of length 1; [0, 0] where the model has none.
+    `row_documents` int32 [rows] points into `documents` and never decreases: a document's rows lie side by side.
+    `generation` counts changes since the index was made.
+    """
+
+    vectors: npt.NDArray[np.float32]
+    row_documents: npt.NDArray[np.int32]
+    documents: list[Record]
+    projects: list[Project]
+    generation: int
+
+    @classmethod
+    def none(cls) -> "Rows":
+        """The rows of an index that is not there."""
+        return cls(np.empty((0, 0), np.float32), np.empty(0, np.int32), [], [], 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Figures for `status`: `documents` and `rows` by kind, under one model.
+
+    `pending` counts the files that wait to be read or embedded. `bytes` is the size of the index on the disk.
+    `damaged` is where a damaged index was set aside, as long as it lies there.
+    """
+
+    documents: Mapping[Kind, int] = field(default_factory=dict)
+    rows: Mapping[Kind, int] = field(default_factory=dict)
+    pending: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    generation: int = 0
+    bytes: int = 0
+    damaged: Path | None = None
+
+
+class Reader:
+    """Read-only access to the index at `path`, which may be missing, appear later, or be replaced by a new one.
+
+    One thread at a time. Every method raises StoreDamaged, StoreTooNew, StoreBusy or StoreError; afterwards the next
+    call opens the file anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = self._file = None
+
+    def version(self) -> tuple[int, int, int] | None:
+        """A value that differs after every write of another process; None while there is no index. Microseconds."""
+        with self._snapshot() as connection:
+            if connection is None or self._file is None:
+                return None
+            return (*self._file, _number(connection, "PRAGMA data_version"))
+
+    def generation(self) -> int:
+        """How often records or vectors have changed since the index was made; 0 while there is none."""
+        with self._snapshot() as connection:
+            return _generation(connection) if connection else 0
+
+    def load(self, model: str) -> Rows:
+        """All that a search needs, for the model of this identity."""
+        with self._snapshot() as connection:
+            if connection is None:
+                return Rows.none()
+            documents = connection.execute(
+                """SELECT document.id, file.kind, file.path, project.key, document.name, document.description,
+                    document.date
+                FROM document JOIN file ON file.id = document.file_id JOIN project ON project.id = file.project_id
+                ORDER BY document.id"""
+            ).fetchall()
+            row_ids, vectors, incomplete = self._vectors(connection, model)
+            documents = [row for row in documents if row[0] not in incomplete]
+            ids = np.array([row[0] for row in documents], np.int64)
+            return Rows(
+                vectors=vectors,
+                row_documents=np.searchsorted(ids, row_ids).astype(np.int32),
+                documents=[Record(*row[1:]) for row in documents],
+                projects=[Project(*row) for row in connection.execute("SELECT key, name FROM project ORDER BY id")],
+                generation=_generation(connection),
+            )
+
+    def summary(self, model: str) -> Summary:
+        """Figures for the model of this identity; all zero while there is no index."""
+        with self._snapshot() as connection:
+            if connection is None:
+                return Summary(damaged=self._damaged())
+            skipped = [Skipped(*row) for row in connection.execute("SELECT path, reason FROM skipped ORDER BY path")]
+            left_out = {item.path for item in skipped}
+            documents: Counter[Kind] = Counter()
+            rows: Counter[Kind] = Counter()
+            waiting: set[str] = set()
+            for kind, path, document, chunks, embedded in connection.execute(
+                """SELECT file.kind, file.path, document.id, count(chunk.ordinal), count(embedding.id)
+                FROM file
+                LEFT JOIN document ON document.file_id = file.id
+                LEFT JOIN chunk ON chunk.document_id = document.id
+                LEFT JOIN embedding ON embedding.digest = chunk.digest
+                    AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)
+                GROUP BY file.id, document.id""",
+                (model,),
+            ):
+                if document is not None and chunks == embedded:
+                    documents[kind] += 1
+                    rows[kind] += chunks
+                elif path not in left_out:
+                    waiting.add(path)
+            return Summary(
+                documents=documents,
+                rows=rows,
+                pending=len(waiting),
+                skipped=skipped,
+                generation=_generation(connection),
+                bytes=_size(self._path) + _size(self._path.with_name(f"{self._path.name}-wal")),
+                damaged=self._damaged(),
+            )
+
+    def _vectors(
+        self, connection: sqlite3.Connection, model: str
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], set[int]]:
+        """Document id and vector of each row, in order of document and chunk, without the incomplete documents.
+
+        These lack a vector for at least one chunk; their ids come third.
+        """
+        known = connection.execute("SELECT id, dimension FROM model WHERE identity = ?", (model,)).fetchone()
+        model_id, dimension = known or (None, 0)
+        most = _number(connection, "SELECT count(*) FROM chunk")
+        ids, vectors = np.empty(most, np.int64), np.empty((most, dimension), np.float32)
+        cursor = connection.execute(
+            """SELECT chunk.document_id, embedding.vector
+            FROM chunk LEFT JOIN embedding ON embedding.model_id = ? AND embedding.digest = chunk.digest
+            ORDER BY chunk.document_id, chunk.ordinal""",
+            (model_id,),
+        )
+        filled = 0
+        incomplete: set[int] = set()
+        while batch := cursor.fetchmany(_BATCH):
+            found = [row for row in batch if row[1] is not None]
+            incomplete.update(document for document, vector in batch if vector is None)
+            until = filled + len(found)
+            data = b"".join(vector for _, vector in found)
+            if len(data) != len(found) * dimension * STORED_FLOAT.itemsize:
+                raise damaged(self._path)
+            vectors[filled:until] = np.frombuffer(data, STORED_FLOAT).reshape(len(found), dimension)
+            ids[filled:until] = [document for document, _ in found]
+            filled = until
+        ids, vectors = ids[:filled], vectors[:filled]
+        if incomplete:
+            whole = ~np.isin(ids, list(incomplete))
+            ids, vectors = ids[whole], vectors[whole]
+        return ids, vectors, incomplete
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[sqlite3.Connection | None]:
+        """The open connection within one read transaction, so that all that is read belongs together."""
+        self._follow_file()
+        if self._connection is None:
+            yield None
+            return
+        try:
+            with translated(self._path):
+                self._connection.execute("BEGIN")
+                yield self._connection
+                self._connection.execute("COMMIT")
+        except BaseException:
+            self.close()
+            raise
+
+    def _follow_file(self) -> None:
+        """Open the file that stands at the path now. One that was set aside would never show a change again."""
+        try:
+            state = self._path.stat()
+        except FileNotFoundError:
+            self.close()
+            return
+        file = (state.st_dev, state.st_ino)
+        if file != self._file or self._connection is None:
+            self.close()
+            self._connection, self._file = open_reader(self._path), file
+
+    def _damaged(self) -> Path | None:
+        return next(reversed(damaged_files(self._path)), None)
+
+
+def _generation(connection: sqlite3.Connection) -> int:
+    return _number(connection, "SELECT value FROM meta WHERE key = 'generation'")
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    (number,) = connection.execute(query).fetchone()
+    return int(number)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
