@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support import Sandbox
 
 from recall.wire.paths import state_home
+from support import Sandbox
 
 # A shared machine stalls now and then; a deadline would measure that.
 settings.register_profile("recall", deadline=None, suppress_health_check=[HealthCheck.too_slow])

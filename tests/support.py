@@ -49,11 +49,14 @@ class Sandbox:
 
     def note(self, name: str, description: str, body: str, *, project: Path | None = None) -> Path:
         """Write a memory note of a project; its path."""
-        encoded = re.sub(r"[^A-Za-z0-9]", "-", str((project or self.project).resolve()))
-        path = self.claude / "projects" / encoded / "memory" / f"{name}.md"
+        path = self.claude_folder(project or self.project) / "memory" / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n", encoding="utf-8")
         return path
+
+    def claude_folder(self, project: Path) -> Path:
+        """Claude Code's folder for a project."""
+        return self.claude / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(project.resolve()))
 
     def configure(self, text: str) -> None:
         self.state.mkdir(mode=0o700, exist_ok=True)

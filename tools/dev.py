@@ -38,7 +38,7 @@ def main() -> int:
     if command not in ("demo", "check", "test", "run"):
         print(__doc__)
         return 0 if command in ("help", "--help", "-h") else 2
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  whoever starts this may have an older one
         print(f"recall needs Python 3.11 or newer, this is {sys.version.split()[0]}; try python3.12", file=sys.stderr)
         return 1
     try:
@@ -49,7 +49,7 @@ def main() -> int:
     if command == "check":
         return check()
     words = {"demo": ["-m", "recall", "demo"], "run": ["-m", "recall"], "test": ["-m", "pytest"]}[command]
-    return subprocess.run([PYTHON, *words, *arguments], cwd=ROOT if command == "test" else None).returncode
+    return subprocess.run([str(PYTHON), *words, *arguments], cwd=ROOT if command == "test" else None).returncode
 
 
 def set_up() -> None:
@@ -59,7 +59,7 @@ def set_up() -> None:
         print("setting up .venv ...", file=sys.stderr, flush=True)
         venv.create(VENV, with_pip=True, upgrade_deps=False)
         pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--editable", f"{ROOT}[dev]"], check=True)
+        subprocess.run([*map(str, pip), "--editable", f"{ROOT}[dev]"], check=True)
         STAMP.write_text(wanted)
     subprocess.run([PYTHON, ROOT / "tools" / "build_e5_small.py"], check=True, stdout=sys.stderr)
 

@@ -3,11 +3,13 @@
 import argparse
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 
-from recall.core.errors import RecallError
+from recall.core.errors import RecallError, UsageError
 from recall.version import VERSION
+from recall.wire.paths import state_home
 
 #: Every command has a module of its name here with `HELP`, `add_arguments(parser)` and `run(arguments) -> exit code`.
 COMMANDS = ("setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "demo")
@@ -35,6 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = next((word for word in arguments if word in COMMANDS), None)
     asked = parser(chosen).parse_args(arguments)
     try:
+        _check_home(state_home(asked.home))
         code = importlib.import_module(f"recall.cli.{asked.command}").run(asked)
         sys.stdout.flush()
     except RecallError as error:
@@ -43,10 +46,21 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # `recall status | head`
         sys.stdout = None  # else the interpreter complains when it flushes at its end
         return 0
+    except OSError as error:
+        print(f"recall: the system refused something that was not foreseen: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("recall: interrupted; nothing is lost, run it again to go on", file=sys.stderr)
         return 130
     return int(code)
+
+
+def _check_home(home: str) -> None:
+    """Refuse what cannot be a state folder, for all commands alike. Raises UsageError."""
+    if os.path.lexists(home) and not os.path.isdir(home):  # noqa: PTH112
+        raise UsageError(
+            f"expected a folder for recall's own files, found something else at {home}; name one with --home"
+        )
 
 
 def _speak_utf8() -> None:

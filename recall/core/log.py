@@ -22,7 +22,7 @@ class Log:
         self._path = path
         self._lock = threading.Lock()
 
-    def event(self, name: str, **values: int | float | str | bool | None) -> None:
+    def event(self, name: str, /, **values: int | float | str | bool | None) -> None:
         """Write one line. A text that is not a short plain word is written as `?`."""
         words = [f"{key}={_word(value)}" for key, value in values.items()]
         self._write(" ".join([time.strftime("%Y-%m-%dT%H:%M:%S"), _word(name), *words]))

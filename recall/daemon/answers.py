@@ -4,20 +4,19 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from recall.core.errors import DaemonRefused, UsageError
 from recall.core.types import Hit, Project
 from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
-from recall.daemon.prompt import EVENT, Message, Skip, read_message
-from recall.search.answer import BUDGETS, KINDS, Result, search
-from recall.search.gate import CANDIDATES, select
-from recall.search.headlines import render
+from recall.daemon.prompt import EVENT, Message, Skip, gist, read_message
+from recall.search.answer import KINDS, Result, context, search
+from recall.search.gate import CANDIDATES
 from recall.sources.projects import Projects
+from recall.sources.repository import is_path
 
-#: A model reads 512 tokens of the bundled kind and 8,192 at most; beyond so many characters a message adds nothing.
-MAX_QUESTION = 32_768
 #: An error lists at most so many projects.
 MAX_LISTED = 12
 #: Most hits that `query` may ask for.
@@ -79,16 +78,16 @@ class Answers:
             result, hits, reason = decision.result, decision.items, decision.reason
             line = json.loads(decision.line)["hookSpecificOutput"]["additionalContext"] if decision.line else None
             extra = {"additional_context": line}
-            project = _project_name(ready, ready.projects.current(cwd, None))
+            project = _project_name(ready.projects, ready.projects.current(cwd, None))
         else:
             scope = ready.projects.current(cwd, None)
             if fields.get("repo"):
                 scope = frozenset({_project_meant(str(fields["repo"]), ready.projects).key})
             kinds = [kind for kind in KINDS if fields.get("kind") in (None, kind)]
             limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
-            vector = ready.embedder.embed_query(question[:MAX_QUESTION])
+            vector = ready.embedder.embed_query(gist(question))
             result = search(ready.snapshot, vector, ready.manifest.gate, projects=scope, kinds=kinds, limit=limit)
-            hits, reason, project = result.hits, result.reason, _project_name(ready, scope)
+            hits, reason, project = result.hits, result.reason, _project_name(ready.projects, scope)
         return {
             "tier": result.tier,
             "gap": round(result.gap, 4),
@@ -105,13 +104,14 @@ class Answers:
             return Decision(b"", (), Result("none", 0.0, 0.0, "no records", (), ()), message.reason)
         ready, config = self._ready(), self._engine.config.current()
         scope = ready.projects.current(message.cwd, message.transcript)
-        vector = ready.embedder.embed_query(message.prompt[:MAX_QUESTION])
+        vector = ready.embedder.embed_query(gist(message.prompt))
         gate, snapshot = ready.manifest.gate, ready.snapshot
         result = search(snapshot, vector, gate, projects=scope, limit=CANDIDATES)
-        items = select(result.candidates, result.tier, gate, scope)
         language = snapshot.language if config["language"] == "auto" else config["language"]
-        line = render(items, language, BUDGETS[result.tier], message.event)
-        return Decision((line or "").encode(), items if line else (), result, result.reason)
+        printed = context(result, gate, language, scope, message.event)
+        if printed is None:
+            return Decision(b"", (), result, result.reason)
+        return Decision(printed.line.encode(), printed.hits, result, result.reason)
 
     def _ready(self) -> Ready:
         ready = self._engine.ready
@@ -132,9 +132,16 @@ def _project_meant(name: str, projects: Projects) -> Project:
     raise UsageError(f"no project is called {name!r}; known are: {names or 'none yet'}")
 
 
-def _project_name(ready: Ready, scope: frozenset[str]) -> str | None:
-    """The short name of the project in scope, None where no project is known there."""
-    return next((ready.projects.by_key[key].name for key in sorted(scope) if key in ready.projects.by_key), None)
+def _project_name(projects: Projects, scope: frozenset[str]) -> str | None:
+    """The short name of the project in scope, None where nothing is known of it.
+
+    A project whose path no transcript tells (they are deleted after 30 days) is named by the asker's path.
+    """
+    known = sorted(scope & projects.by_key.keys())
+    if not known:
+        return None
+    key = next(filter(is_path, sorted(scope)), known[0])
+    return projects.by_key[key].name if key in projects.by_key else Path(key).name
 
 
 def _json(value: object) -> bytes:

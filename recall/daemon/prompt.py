@@ -25,6 +25,8 @@ MACHINE_MADE = (
 #: `/clear`, `/plugin:name args`; a message that begins with a path (`/etc/hosts is wrong`) is a question.
 _SLASH_COMMAND = re.compile(r"/[\w:.-]*(\s|\Z)")
 OFF_WORD = "#norecall"
+#: Characters that are kept of each end of a long message: together some 300 tokens of English, 60 ms on two cores.
+END_CHARACTERS = 600
 EVENT = "UserPromptSubmit"
 
 
@@ -44,6 +46,14 @@ class Skip:
     """Why a message is not searched, in one fixed word for the journal."""
 
     reason: str
+
+
+def gist(prompt: str) -> str:
+    """What of a message is embedded: all of it, or both ends of a long one, where people say what they want.
+
+    A paste of thousands of characters would cost the whole time budget, and its middle only blurs the question.
+    """
+    return prompt if len(prompt) <= 2 * END_CHARACTERS else f"{prompt[:END_CHARACTERS]}\n{prompt[-END_CHARACTERS:]}"
 
 
 def read_message(body: bytes, min_characters: int) -> Message | Skip:

@@ -39,4 +39,7 @@ def set_aside(path: Path) -> Path:
 def damaged_files(path: Path) -> list[Path]:
     """The indexes that were set aside, the newest last. Empty again once the person has deleted them."""
     name = re.compile(re.escape(path.name) + r"\.damaged-\d{8}T\d{6}Z")
-    return sorted(entry for entry in path.parent.iterdir() if name.fullmatch(entry.name))
+    try:
+        return sorted(entry for entry in path.parent.iterdir() if name.fullmatch(entry.name))
+    except OSError:  # no state folder yet
+        return []

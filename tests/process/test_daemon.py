@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from support import Sandbox, wait_until
 
 from recall.daemon.lifecycle import MAX_IN_FLIGHT, MAX_WAITING
 from recall.version import BUILD, PROTOCOL
 from recall.wire.lock import HeldLock
 from recall.wire.protocol import MAX_BODY, Reply, Request
 from recall.wire.transport import LOOPBACK, Refused, ask
+from support import Sandbox, wait_until
 
 QUESTION = "which port does the staging database listen on?"
 TCP = 'daemon.transport = "tcp"\n'

@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from support import Sandbox, wait_until
 
 from recall.wire.lock import HeldLock
+from support import Sandbox, wait_until
 
 QUESTION = "which port does the staging database listen on?"
 

@@ -1,0 +1,90 @@
+"""Which messages are a person's question."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall.daemon.prompt import END_CHARACTERS, Message, Skip, gist, read_message
+
+QUESTION = "which port does staging use?"
+
+
+def body(prompt: object = QUESTION, **fields: object) -> bytes:
+    return json.dumps({"prompt": prompt, "hook_event_name": "UserPromptSubmit"} | fields).encode()
+
+
+def reason(data: bytes, min_characters: int = 8) -> str | None:
+    found = read_message(data, min_characters)
+    return found.reason if isinstance(found, Skip) else None
+
+
+def test_a_question_is_read_with_where_it_was_typed() -> None:
+    found = read_message(body(f"  {QUESTION}\n", cwd="/p", session_id="s", transcript_path="/t.jsonl"), 8)
+    assert found == Message(QUESTION, "/p", "/t.jsonl", "s", "UserPromptSubmit")
+
+
+def test_keys_may_be_camel_case_as_vs_code_sends_them() -> None:
+    fields = {"prompt": QUESTION, "hookEventName": "UserPromptSubmit", "sessionId": "s", "transcriptPath": "/t.jsonl"}
+    assert read_message(json.dumps(fields).encode(), 8) == Message(QUESTION, None, "/t.jsonl", "s", "UserPromptSubmit")
+
+
+def test_only_the_prompt_is_needed() -> None:
+    assert isinstance(read_message(json.dumps({"prompt": QUESTION}).encode(), 8), Message)
+
+
+@pytest.mark.parametrize("prompt", ["/clear", "/compact now please", "/my-plugin:review the port", "/", "!ls -la here"])
+def test_commands_are_no_questions(prompt: str) -> None:
+    assert reason(body(prompt)) in ("command", "short")
+    assert reason(body(prompt), 1) == "command"
+
+
+@pytest.mark.parametrize("prompt", ["/etc/hosts has a wrong line", "/Users/me/a.py fails", "why? /clear did nothing"])
+def test_a_path_at_the_beginning_is_no_command(prompt: str) -> None:
+    assert reason(body(prompt)) is None
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<task-notification>the build is done</task-notification>",
+        "<cross-session-message from='a'>hello there</cross-session-message>",
+        "<command-name>/clear</command-name>",
+        "This session is being continued from a previous conversation",
+        "[Request interrupted by user]",
+        "Caveat: the messages below were generated",
+    ],
+)
+def test_machine_made_prompts_are_told_by_how_they_begin(prompt: str) -> None:
+    assert reason(body(prompt)) == "machine"
+
+
+def test_subagents_other_events_the_off_word_and_short_messages_are_skipped() -> None:
+    assert reason(body(agent_id="a1")) == "subagent"
+    assert reason(body(agent_id="")) is None
+    assert reason(body(hook_event_name="SessionStart")) == "event"
+    assert reason(body(f"{QUESTION} #norecall")) == "norecall"
+    assert reason(body("1234567")) == "short"
+    assert reason(body("   1234567   ")) == "short"
+    assert reason(body("12345678")) is None
+    assert reason(body("ポート番号は何番？")) is None
+
+
+def test_of_a_long_message_both_ends_are_asked() -> None:
+    assert gist(QUESTION) == QUESTION
+    long = "Why does this fail?\n" + "at frame 17\n" * 5000 + "It worked yesterday."
+    asked = gist(long)
+    assert len(asked) == 2 * END_CHARACTERS + 1
+    assert asked.startswith("Why does this fail?")
+    assert asked.endswith("It worked yesterday.")
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_message_or_a_reason(data: bytes) -> None:
+    assert isinstance(read_message(data, 8), (Message, Skip))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["prompt", "cwd", "agent_id", "x"]), inner)))  # fmt: skip  # noqa: E501
+def test_any_json_is_a_message_or_a_reason(value: object) -> None:
+    assert isinstance(read_message(json.dumps(value).encode(), 8), (Message, Skip))

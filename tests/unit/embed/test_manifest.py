@@ -1,0 +1,137 @@
+"""Model manifests: where they are searched, what is refused, and what makes two models different."""
+
+import dataclasses
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from recall.core.errors import ModelError
+from recall.embed.manifest import find_model, load_manifest, parse_manifest
+
+TEXT = """
+name = "small"
+licence = "MIT"
+origin = "https://example.org/small"
+languages = "Japanese"
+weights = "model.onnx"
+tokenizer = "tokenizer.json"
+dimension = 8
+pooling = "mean"
+query_prefix = "q: "
+passage_prefix = "p: "
+max_tokens = 64
+
+[gate]
+floor = 0.5
+weak = 0.02
+strong = 0.1
+near = 1
+
+[files."model.onnx"]
+sha256 = "{weights}"
+bytes = 5
+
+[files."tokenizer.json"]
+sha256 = "{tokenizer}"
+bytes = 2
+""".format(weights=hashlib.sha256(b"graph").hexdigest(), tokenizer=hashlib.sha256(b"{}").hexdigest())
+
+
+def put_model(folder: Path, text: str = TEXT) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(b"graph")
+    (folder / "tokenizer.json").write_bytes(b"{}")
+    manifest = folder / "manifest.toml"
+    manifest.write_text(text, "utf-8")
+    return manifest
+
+
+def test_a_model_in_the_state_folder_is_found_with_absolute_paths(tmp_path: Path) -> None:
+    put_model(tmp_path / "models" / "small")
+    manifest = find_model("small", tmp_path / "models")
+    assert manifest.weights == tmp_path / "models" / "small" / "model.onnx"
+    assert manifest.weights.is_absolute()
+    assert manifest.gate.near == 1.0
+    manifest.verify()
+
+
+def test_the_persons_own_model_comes_before_the_bundled_one(tmp_path: Path) -> None:
+    put_model(tmp_path / "multilingual-e5-small", TEXT.replace('"small"', '"multilingual-e5-small"'))
+    assert find_model("multilingual-e5-small", tmp_path).dimension == 8
+    assert find_model("multilingual-e5-small", None).dimension == 384
+
+
+def test_an_unknown_model_is_named_in_the_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no model called bge-m4 "):
+        find_model("bge-m4", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../small", "/etc", "a/b", "a\\b", ".hidden", "a\nb"])
+def test_a_name_that_could_leave_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="name should be"):
+        find_model(name, tmp_path)
+
+
+def test_a_file_of_the_wrong_size_is_refused_without_reading_it(tmp_path: Path) -> None:
+    manifest = put_model(tmp_path / "small")
+    (tmp_path / "small" / "model.onnx").write_bytes(b"grap")
+    with pytest.raises(ModelError, match="should have 5 bytes, but has 4"):
+        load_manifest(manifest, tmp_path / "small")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    manifest = put_model(tmp_path / "small")
+    (tmp_path / "small" / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match=r"tokenizer\.json .* is missing"):
+        load_manifest(manifest, tmp_path / "small")
+
+
+def test_damage_that_keeps_the_size_is_found_by_verify(tmp_path: Path) -> None:
+    manifest = load_manifest(put_model(tmp_path / "small"), tmp_path / "small")
+    (tmp_path / "small" / "model.onnx").write_bytes(b"grapf")
+    with pytest.raises(ModelError, match="damaged"):
+        manifest.verify()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('licence = "MIT"', "", "licence is missing"),
+        ("dimension = 8", "dimension = 0", "dimension should be a whole number above 0, not 0"),
+        ("dimension = 8", "dimension = true", "dimension should be a whole number above 0, not True"),
+        ("floor = 0.5", 'floor = "high"', "floor should be a number, not 'high'"),
+        ("strong = 0.1", "", "strong is missing"),
+        ('pooling = "mean"', 'pooling = "last"', "pooling should be mean, not last"),
+        ('weights = "model.onnx"', 'weights = "other.onnx"', 'files."other.onnx"'),
+        ('weights = "model.onnx"', 'weights = "../model.onnx"', "plain name of a file"),
+        ('query_prefix = "q: "', "query_prefix = 3", "query_prefix should be text, not 3"),
+        ("[gate]", "[[gate]]", "gate should be a table"),
+        ("name =", "name", "Expected"),
+    ],
+)
+def test_a_wrong_manifest_says_what_is_wrong(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    manifest = put_model(tmp_path / "small", TEXT.replace(old, new, 1))
+    with pytest.raises(ModelError) as caught:
+        load_manifest(manifest, tmp_path / "small")
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_everything_that_shapes_a_vector_changes_the_identity() -> None:
+    folder = Path("/models/small")
+    manifest = parse_manifest(TEXT, folder)
+    others = [
+        dataclasses.replace(manifest, query_prefix="question: "),
+        dataclasses.replace(manifest, passage_prefix=""),
+        dataclasses.replace(manifest, max_tokens=32),
+        dataclasses.replace(manifest, files=(dataclasses.replace(manifest.files[0], sha256="0"), manifest.files[1])),
+    ]
+    assert len({manifest.identity, *(other.identity for other in others)}) == 5
+
+
+def test_neither_the_place_nor_the_gate_changes_the_identity() -> None:
+    manifest = parse_manifest(TEXT, Path("/models/small"))
+    moved = parse_manifest(TEXT.replace("floor = 0.5", "floor = 0.6"), Path("/elsewhere"))
+    assert moved.identity == manifest.identity
+    assert manifest.identity.startswith("small@")

@@ -1,0 +1,59 @@
+"""What one message gets in a corpus."""
+
+from pathlib import Path
+
+import numpy as np
+
+from recall.core.types import Document
+from recall.embed.manifest import Gate
+from recall.evals.measure import Corpus, judge, read_corpus
+from recall.evals.questions import Question
+from recall.search.answer import take_snapshot
+
+GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
+QUERY = np.array([1, 0], np.float32)
+
+
+def _corpus(folder: Path, **scores: float) -> Corpus:
+    documents = [Document("memory", str(folder / f"{name}.md"), str(folder), name, "", "") for name in scores]
+    first = np.array(list(scores.values()), np.float32)
+    vectors = np.stack([first, np.sqrt(1 - first**2)], axis=1)
+    owners = np.arange(len(documents), dtype=np.int32)
+    return Corpus(folder, take_snapshot(vectors, owners, documents, [], 0))
+
+
+def _question(query: str = "how do we round prices?", *relevant: str, also_ok: str = "") -> Question:
+    return Question("q", query, "en", frozenset(relevant), frozenset({also_ok} - {""}))
+
+
+def test_the_rank_is_that_of_the_relevant_document_and_handing_over_is_read_off_the_line(tmp_path: Path) -> None:
+    corpus = _corpus(tmp_path, right=0.7, sibling=0.8, other=0.2)
+    outcome = judge(corpus, _question("how do we round prices?", "right.md", also_ok="sibling.md"), QUERY, GATE)
+    assert (outcome.rank, outcome.lenient_rank) == (2, 1)
+    assert outcome.line is not None
+    assert "sibling" in outcome.line
+    assert not outcome.handed
+    assert judge(corpus, _question("how do we round prices?", "sibling.md"), QUERY, GATE).handed
+
+
+def test_a_message_too_short_for_the_hook_is_handed_nothing(tmp_path: Path) -> None:
+    corpus = _corpus(tmp_path, right=0.9, other=0.2)
+    outcome = judge(corpus, _question("はい"), QUERY, GATE)
+    assert (outcome.line, outcome.searched, outcome.unrelated) == (None, False, True)
+    assert judge(corpus, _question("prices in cents?", "right.md"), QUERY, GATE).line is not None
+
+
+def test_a_document_that_is_not_there_has_no_rank(tmp_path: Path) -> None:
+    outcome = judge(_corpus(tmp_path, right=0.9), _question("how do we round prices?", "gone.md"), QUERY, GATE)
+    assert (outcome.rank, outcome.handed) == (None, False)
+
+
+def test_a_corpus_is_all_its_notes_without_the_indexes(tmp_path: Path) -> None:
+    for name in ("MEMORY.md", "README.md", "README.ja.md", "one.md", "deep/two.md", "deep/MEMORY.md", "data.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# Title of {name}\n\nText.\n", encoding="utf-8")
+    (tmp_path / "empty.md").touch()
+    documents, skipped = read_corpus(tmp_path)
+    assert [document.name for document in documents] == ["Title of deep/two.md", "Title of one.md"]
+    assert [Path(item.path).name for item in skipped] == ["empty.md"]
