@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recall.core.errors import DaemonError
-from recall.core.log import Log
+from recall.core.log import MAX_BYTES, Log, trim
 from recall.daemon.answers import Answers
 from recall.daemon.engine import Engine
 from recall.daemon.handlers import Handlers
@@ -140,6 +140,7 @@ class Daemon:
     async def _look(self) -> None:
         """Bring the index up to date; whatever a note or a disk does to that, the daemon outlives it."""
         try:
+            trim(Path(self.engine.paths.hook_log), MAX_BYTES)  # the hook only appends
             await self._indexer.look()
         except Exception as error:
             self._log.failure("look-failed", error)

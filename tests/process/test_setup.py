@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from recall.cli.main import COMMANDS
+from recall.core.config import load_config
 from recall.wire.lock import HeldLock
 from support import Sandbox
 
@@ -88,6 +89,18 @@ def test_a_settings_file_that_cannot_be_edited_stays_and_nothing_else_is_done(no
     assert '"UserPromptSubmit"' in done.stderr  # the snippet to paste
     assert settings.read_text() == content
     assert not noted.state.exists()
+
+
+def test_a_machine_too_slow_for_the_cut_off_is_asked_before_it_is_raised(noted: Sandbox) -> None:
+    noted.configure("hook.budget_ms = 20\n")
+    said = noted.run("setup").stdout
+    assert "too slow for 20 ms" in said
+    assert "kept 20 ms" in said
+    assert entry(noted)["args"] == ["hook", "--home", str(noted.state), "--budget", "20"]
+    assert "set hook.budget_ms to" in noted.run("setup", "--yes").stdout
+    budget = load_config(Path(noted.paths.config))["hook.budget_ms"]
+    assert budget >= 200
+    assert entry(noted)["args"] == ["hook", "--home", str(noted.state), *(["--budget", str(budget)] * (budget != 300))]
 
 
 def test_a_dry_run_changes_nothing(noted: Sandbox) -> None:
