@@ -3,14 +3,19 @@
 import argparse
 import os
 import shutil
+import time
 from pathlib import Path
 
 from recall.cli.stop import stop
 from recall.core.config import load_config
-from recall.core.errors import ConfigError
+from recall.core.errors import ConfigError, RecallError, SettingsError
 from recall.wire.paths import StatePaths, state_home
 
 HELP = "take the hook out of Claude Code's settings and end the daemon; notes, index and settings of recall stay"
+
+#: Open sessions of Claude Code notice a changed settings.json within a second (seen in 2.1.197). A message typed until
+#: then still calls the launcher, whose absence the person would be shown as an error.
+NOTICE_SECONDS = 2.0
 
 
 def add_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -23,16 +28,23 @@ def run(arguments: argparse.Namespace) -> int:
 
     paths = StatePaths(state_home(arguments.home))
     home = Path(paths.home)
-    removed = False
+    removed, refused = False, []
     for settings in _settings_files(paths):
-        if unregister(settings, home).action != "unchanged":
-            print(f"took the hook out of {settings}")
-            removed = True
+        try:
+            if unregister(settings, home).action != "unchanged":
+                print(f"took the hook out of {settings}")
+                removed = True
+        except RecallError as error:  # one file that cannot be edited must not keep the hook in the others
+            refused.append(str(error))
+    if refused:
+        raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings.json lets go"]))
+    launcher = launcher_path(home)
     if not removed:
         print("no settings.json called recall")
+    elif launcher.exists():
+        time.sleep(NOTICE_SECONDS)
     if stop(paths):
         print("ended the daemon")
-    launcher = launcher_path(home)
     if launcher.exists():
         shutil.rmtree(launcher.parent)
         print(f"removed {launcher.parent}")

@@ -70,6 +70,17 @@ def test_uninstall_leaves_no_settings_file_where_there_was_none_and_a_second_one
     assert "no settings.json called recall" in noted.run("uninstall").stdout
 
 
+def test_a_settings_file_that_cannot_be_edited_keeps_the_hook_in_no_other(noted: Sandbox) -> None:
+    noted.run("setup")
+    noted.run("setup", "--scope", "project")
+    (noted.claude / "settings.json").write_text("{,}")
+    done = noted.run("uninstall", check=False)
+    assert done.returncode == 1
+    assert str(noted.claude / "settings.json") in done.stderr
+    assert not (noted.project / ".claude" / "settings.json").exists()
+    assert (noted.state / "bin" / "recall-hook").exists()  # the broken file may still call it
+
+
 def test_setup_for_one_project_is_undone_from_anywhere(noted: Sandbox) -> None:
     noted.run("setup", "--scope", "project")
     settings = noted.project / ".claude" / "settings.json"

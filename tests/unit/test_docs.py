@@ -41,9 +41,7 @@ def test_every_command_is_documented_with_its_options_and_no_other(name: str) ->
 
 @pytest.mark.parametrize("name", READMES)
 def test_every_setting_is_documented_with_its_default_and_no_other(name: str) -> None:
-    documented = {
-        key: default for key, default in re.findall(r"^\| `([a-z_.]+)` \| `([^`]*)` \|", text(name), flags=re.MULTILINE)
-    }
+    documented = dict(re.findall(r"^\| `([a-z_.]+)` \| `([^`]*)` \|", text(name), flags=re.MULTILINE))
     words = {True: "true", False: "false"}
     expected = {}
     for setting in SETTINGS:
