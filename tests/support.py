@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,18 @@ class Sandbox:
             input=data, cwd=self.project, capture_output=True, timeout=timeout,
             env={**os.environ, "CLAUDE_CODE_ENTRYPOINT": "cli", **environment},
         )  # fmt: skip
+
+    def hooks_at_once(self, count: int, prompt: str) -> list[bytes]:
+        """What `count` hooks print that are called at the same moment; each must exit 0."""
+        command = [sys.executable, "-m", "recall", "hook", "--home", str(self.state), "--budget", "5000"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        calls = [subprocess.Popen(command, **pipes) for _ in range(count)]  # type: ignore[call-overload]
+        with ThreadPoolExecutor(count) as pool:
+            printed = list(pool.map(lambda call: call.communicate(self.message(prompt)), calls))
+        assert [(call.returncode, errors) for call, (_, errors) in zip(calls, printed, strict=True)] == [
+            (0, b"")
+        ] * count
+        return [output for output, _ in printed]
 
     def context(self, prompt: str, **fields: object) -> str | None:
         """What the hook hands over for a prompt, None for silence."""

@@ -2,9 +2,10 @@
 
 import sys
 import time
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 #: Seconds between two lines where no terminal is, in a log of cron for example.
 LINE_SECONDS = 10.0
@@ -32,6 +33,8 @@ class ProgressLine:
             self._line(done, total, seconds_left)
             return
         if self._bar is None:
+            from tqdm import tqdm  # every command imports this file, few show a bar
+
             self._bar = tqdm(total=total, unit="chunk", file=sys.stderr, leave=False)
         self._bar.total = total
         self._bar.update(done - self._bar.n)

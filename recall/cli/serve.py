@@ -9,7 +9,7 @@ HELP = "run the daemon in the foreground (the hook starts one by itself)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--replace", action="store_true", help="end a running daemon and take its place")
+    parser.add_argument("--replace", action="store_true", help="take the place of a daemon of an older version")
     parser.add_argument("--detached", action="store_true", help=argparse.SUPPRESS)
 
 

@@ -16,7 +16,7 @@ from recall.daemon.indexer import Indexer
 from recall.daemon.journal import Journal
 from recall.daemon.lifecycle import next_event, should_exit, should_look
 from recall.daemon.server import Server
-from recall.version import VERSION
+from recall.version import BUILD, VERSION
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.spawn import clean_environment, is_frozen
@@ -60,11 +60,14 @@ def serve(paths: StatePaths, *, replace: bool, say: Callable[[str], None] | None
 
 
 def _take_lock(paths: StatePaths, replace: bool) -> HeldLock | None:
-    if not replace:
-        return HeldLock.acquire(paths.daemon_lock)
-    with contextlib.suppress(OSError, Refused):
-        ask(paths, "stop", timeout=2.0)
-    return HeldLock.wait(paths.daemon_lock, REPLACE_SECONDS)
+    """The lock, None when another daemon keeps it. With `replace` an older one is asked to end first."""
+    if replace:
+        with contextlib.suppress(OSError, Refused):
+            # Looked at first: the daemon that answers may be the one that a second replacer has just started.
+            if ask(paths, "status", timeout=2.0)[0].build < BUILD:
+                ask(paths, "stop", timeout=2.0)
+                return HeldLock.wait(paths.daemon_lock, REPLACE_SECONDS)
+    return HeldLock.acquire(paths.daemon_lock)
 
 
 def _settle(paths: StatePaths) -> None:

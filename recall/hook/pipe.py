@@ -146,10 +146,10 @@ def show(body: bytes, deadline: float) -> None:
 
 
 def release_streams() -> None:
-    """Let go of stdout and stderr, so that the client, which waits for their end, waits no longer."""
+    """Let go of the client's streams, so that it, which waits for their end, waits no longer."""
     nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
 
 
 def read_all(handle: int) -> bytes:

@@ -7,12 +7,13 @@ import os
 import time
 
 from recall.hook import pipe
-from recall.wire.lock import HeldLock
+from recall.wire.lock import POLL_SECONDS, HeldLock
 from recall.wire.paths import StatePaths, make_private_folder, state_home
-from recall.wire.spawn import start_daemon
 
 #: An older daemon is replaced only when it has run for this long (seconds): two programs used in turn must not fight.
 REPLACE_AFTER = 60.0
+#: Seconds that a daemon gets to take its lock: it needs a quarter of one, on a busy machine several.
+START_SECONDS = 10.0
 
 
 def wake(home: str, outcome: str, message: bytes, deadline: float) -> None:
@@ -20,20 +21,41 @@ def wake(home: str, outcome: str, message: bytes, deadline: float) -> None:
     paths = StatePaths(state_home(home or None))
     if outcome == pipe.UNREACHABLE:
         outcome = _ask_elsewhere(paths, home, message, deadline)
+    if outcome == pipe.DONE:
+        return
     pipe.release_streams()
+    if hasattr(os, "fork"):
+        # Starting takes longer than the hook itself, on a busy machine longer than the budget. A child does it: nobody
+        # waits for it, and the dead man, a thread, does not come along.
+        if os.fork():
+            return
+        os.setsid()
     if outcome == pipe.UNREACHABLE:
         make_private_folder(paths.home)
         if not HeldLock.is_held(paths.daemon_lock):  # else one is starting, or too busy to accept
-            start_daemon(paths.home)
-            pipe.note(paths.home, "started", 0)
-    elif outcome == pipe.OUTDATED and may_replace(_age(paths.daemon_lock)):
-        start_daemon(paths.home, replace=True)
-        pipe.note(paths.home, "replaced", 0)
+            _start(paths)
+    elif may_replace(time.time() - _taken(paths.daemon_lock)):
+        _start(paths, replace=True)
 
 
 def may_replace(age: float) -> bool:
     """Whether a daemon that runs for `age` seconds may be replaced by a newer one."""
     return age >= REPLACE_AFTER
+
+
+def _start(paths: StatePaths, *, replace: bool = False) -> None:
+    """Start a daemon and hold `start.lock` until it has its own lock: twenty hooks on a cold machine start one."""
+    starting = HeldLock.acquire(paths.start_lock)
+    if starting is None:
+        return
+    from recall.wire.spawn import start_daemon  # noqa: PLC0415  (its subprocess takes longer than all else here)
+
+    with starting:
+        began = time.time()
+        start_daemon(paths.home, replace=replace)
+        pipe.note(paths.home, "replaced" if replace else "started", 0)
+        while _taken(paths.daemon_lock) < began and time.time() < began + START_SECONDS:
+            time.sleep(POLL_SECONDS)
 
 
 def _ask_elsewhere(paths: StatePaths, home: str, message: bytes, deadline: float) -> str:
@@ -46,6 +68,9 @@ def _ask_elsewhere(paths: StatePaths, home: str, message: bytes, deadline: float
     return pipe.exchange(paths.home, connected, message, deadline)
 
 
-def _age(path: str) -> float:
-    """Seconds since the lock was taken (its file is touched then)."""
-    return time.time() - os.stat(path).st_mtime
+def _taken(path: str) -> float:
+    """When the lock was last taken (its file is touched then), in seconds since the epoch; 0 for never."""
+    try:
+        return os.stat(path).st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -33,6 +33,7 @@ class StatePaths:
         self.index = os.path.join(home, "index.sqlite3")
         self.models = os.path.join(home, "models")
         self.daemon_lock = os.path.join(home, "daemon.lock")
+        self.start_lock = os.path.join(home, "start.lock")
         self.index_lock = os.path.join(home, "index.lock")
         self.endpoint = os.path.join(home, ENDPOINT)
         self.daemon_log = os.path.join(home, "daemon.log")

@@ -242,6 +242,17 @@ def test_a_newer_hook_replaces_an_older_daemon_after_its_answer(
     assert "staging-port" in (sandbox.context(QUESTION) or "")
 
 
+def test_many_newer_hooks_at_once_replace_an_older_daemon_once(
+    sandbox: Sandbox, older: "subprocess.Popen[bytes]"
+) -> None:
+    an_hour_ago = time.time() - 3600
+    os.utime(sandbox.paths.daemon_lock, (an_hour_ago, an_hour_ago))
+    assert all(b"staging-port" in printed for printed in sandbox.hooks_at_once(10, QUESTION))
+    assert older.wait(timeout=30) == 0
+    wait_until(lambda: (sandbox.daemon() or {}).get("build") == BUILD, "the newer daemon answers")
+    assert Path(sandbox.paths.daemon_log).read_text("utf-8").count(" started ") == 2
+
+
 def test_a_daemon_is_not_replaced_within_a_minute_of_its_start(
     sandbox: Sandbox, older: "subprocess.Popen[bytes]"
 ) -> None:

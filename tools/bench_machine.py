@@ -1,0 +1,129 @@
+"""A throw-away machine for the benches: home, state folder, notes and a daemon. Nothing of the person's is touched."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from recall.cli.client import call
+from recall.cli.demo import NOTES
+from recall.cli.stop import stop
+from recall.core.errors import DaemonUnreachable
+from recall.setup.launcher import hook_entry, write_launcher
+from recall.sources.projects import encode
+from recall.wire.paths import StatePaths, make_private_folder
+from recall.wire.spawn import start_daemon
+
+#: Seconds for a daemon to load its model, and to index what lies there, on a busy machine.
+PATIENCE = 180.0
+#: What this process and all that it starts must not see of the person's own set-up.
+_FOREIGN = ("RECALL_", "CLAUDE", "XDG_", "ANTHROPIC_", "PYTHON")
+
+
+class Machine:
+    """One person's folders below `root`: a home with Claude's folder and projects, and the state folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.claude = self.home / ".claude"
+        self.project = self._project(0)
+        self.paths = StatePaths(str(root / "state"))
+        make_private_folder(self.paths.home)
+        self.project.mkdir(parents=True)
+
+    def write_notes(self, count: int) -> None:
+        """Write `count` notes, every project a varied copy of the sample notes: enough of them to weigh, and few
+        enough in each project for a question to stand out. The first project is the one that is asked in."""
+        samples = sorted(NOTES.glob("*.md"))
+        for number in range(count):
+            copy, sample = number // len(samples), samples[number % len(samples)]
+            project = self._project(copy)
+            (project / ".git").mkdir(parents=True, exist_ok=True)
+            memory = self.claude / "projects" / encode(str(project)) / "memory"
+            memory.mkdir(parents=True, exist_ok=True)
+            text = f"{sample.read_text('utf-8')}\nProject {copy}.\n"
+            (memory / sample.name).write_text(text, encoding="utf-8")
+
+    def _project(self, number: int) -> Path:
+        return self.home / f"project-{number}"
+
+    def message(self, prompt: str, session: str) -> bytes:
+        """The hook's stdin for a prompt typed in the first project. `session` is found again in the journal."""
+        fields = {
+            "session_id": session,
+            "cwd": str(self.project),
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": prompt,
+        }
+        return json.dumps(fields).encode()
+
+    def registered_command(self) -> list[str]:
+        """The command that `recall setup` registers, with its launcher written."""
+        state = Path(self.paths.home)
+        entry = hook_entry(state, 300)
+        write_launcher(state)
+        return [entry.command, *entry.args]
+
+    def start(self) -> psutil.Process:
+        """Start the daemon as the hook does and wait until it is at rest."""
+        start_daemon(self.paths.home)
+        return self.settled()
+
+    def settled(self) -> psutil.Process:
+        """The daemon's process, once its model is loaded and no look at the sources is under way."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                status: dict[str, Any] = call(self.paths, "status")
+            except DaemonUnreachable:
+                status = {"state": "starting"}
+            if status["state"] == "failed":
+                raise SystemExit(status["problem"])
+            if status["state"] == "ready":
+                return psutil.Process(status["pid"])
+            time.sleep(0.02)
+        raise SystemExit(f"the daemon is not ready after {PATIENCE:g} s; see {self.paths.daemon_log}")
+
+    def journal(self, session: str) -> list[float]:
+        """Milliseconds that the daemon says it spent on each message of a session."""
+        lines = Path(self.paths.injections).read_text("utf-8").splitlines()
+        return [entry["ms"] for entry in map(json.loads, lines) if entry["session"] == session]
+
+
+@contextmanager
+def machine() -> Iterator[Machine]:
+    """A machine that is gone afterwards, its daemon too. The bench's own environment becomes the machine's."""
+    root = Path(tempfile.mkdtemp(prefix="recall-bench-")).resolve()
+    for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
+        del os.environ[name]
+    made = Machine(root)
+    os.environ.update(HOME=str(made.home), CLAUDE_CONFIG_DIR=str(made.claude), CLAUDE_CODE_ENTRYPOINT="cli")
+    try:
+        yield made
+    finally:
+        stop(made.paths)
+        shutil.rmtree(root)
+
+
+def spawn_to_end(command: list[str], data: bytes) -> tuple[float, bytes]:
+    """Run a command as Claude Code runs a hook: (milliseconds until it has ended and both streams with it, stdout)."""
+    began = time.perf_counter()
+    done = subprocess.run(command, input=data, capture_output=True)
+    spent = (time.perf_counter() - began) * 1000
+    if done.returncode or done.stderr:
+        raise SystemExit(f"{command[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return spent, done.stdout
+
+
+def load_average() -> str:
+    """How busy the machine is, in words: figures of a busy one compare with nothing but their neighbours."""
+    return f"{sys.platform}, {os.cpu_count()} CPUs, load {psutil.getloadavg()[0]:.1f}"
