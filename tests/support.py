@@ -111,11 +111,15 @@ class Sandbox:
 
     def start(self) -> dict[str, Any]:
         """Start the daemon as the hook does, and wait until it is ready and has looked the sources over."""
+        self.start_without_waiting()
+        return self.settled()
+
+    def start_without_waiting(self) -> None:
+        """Start the daemon as the hook does."""
         from recall.wire.spawn import start_daemon
 
         self.state.mkdir(mode=0o700, exist_ok=True)
         start_daemon(str(self.state))
-        return self.settled()
 
     def settled(self) -> dict[str, Any]:
         """Wait until the daemon is ready and no look is under way; its status."""

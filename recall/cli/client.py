@@ -1,11 +1,12 @@
 """What commands share to talk to the daemon: ask it, start it, wait for it."""
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from recall.core.errors import DaemonRefused, DaemonUnreachable
+from recall.core.errors import DaemonRefused, DaemonUnreachable, UsageError
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.spawn import start_daemon
@@ -14,7 +15,15 @@ from recall.wire.transport import Refused, ask
 #: Seconds that a command waits for a daemon that starts: the model loads in one or two, on a cold disk in ten.
 START_SECONDS = 60.0
 #: Seconds that a command waits for an answer; `index` waits as long as it takes.
-ANSWER_SECONDS = 30.0
+ANSWER_SECONDS = 10.0
+
+
+def current_folder() -> str | None:
+    """The working folder as the system spells it, like the client's `cwd`; None when it was deleted."""
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return None
 
 
 def call(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None, timeout: float = ANSWER_SECONDS) -> Any:
@@ -25,8 +34,8 @@ def call(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None, 
     try:
         reply, body = ask(paths, verb, json.dumps(fields or {}).encode(), timeout=timeout)
     except TimeoutError:
-        raise DaemonUnreachable(
-            f"the daemon of {paths.home} did not answer within {timeout:g} s; end it with `recall stop`"
+        raise DaemonRefused(
+            f"the daemon of {paths.home} did not answer within {timeout:g} s; is it stopped, or the machine very busy?"
         ) from None
     except (OSError, Refused) as error:
         raise DaemonUnreachable(f"no daemon answers for {paths.home} ({error})") from None
@@ -36,6 +45,8 @@ def call(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None, 
         raise DaemonRefused("the daemon is busy with other questions; try again in a moment")
     value = json.loads(body or b"{}")
     if reply.status == "error":
+        if value.get("exit_code") == UsageError.exit_code:
+            raise UsageError(value["error"])
         raise DaemonRefused(value.get("error", "the daemon failed; see daemon.log"))
     return value
 

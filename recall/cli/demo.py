@@ -4,7 +4,9 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 import tomllib
@@ -17,7 +19,7 @@ from recall.cli.index import index, summary
 from recall.cli.stop import stop
 from recall.setup.launcher import hook_entry, launcher_path, write_launcher
 from recall.sources.projects import encode
-from recall.wire.paths import StatePaths
+from recall.wire.paths import StatePaths, make_private_folder
 
 HELP = "show the whole round on sample notes: index, daemon, hook, headlines; touches nothing of yours"
 
@@ -29,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    for name in ("SIGTERM", "SIGHUP"):  # a closed terminal: clean up as after Ctrl-C
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: sys.exit(1))
     root = Path(tempfile.mkdtemp(prefix="recall-demo-")).resolve()
     paths = StatePaths(str(root / "state"))
     try:
@@ -64,13 +69,16 @@ def _show(root: Path, paths: StatePaths) -> None:
     shutil.copytree(NOTES, notes, ignore=shutil.ignore_patterns("*.toml"))
     print(f"{len(list(notes.iterdir()))} sample notes, half of them Japanese, as the memory of a project\n")
 
+    state = Path(paths.home)
+    make_private_folder(paths.home)
+    # Should this program be killed, the daemon that it leaves ends soon.
+    Path(paths.config).write_text("daemon.idle_hours = 0.05\n", encoding="utf-8")
     print(f"$ recall index\n{summary(index(paths))}\n")
 
     began = time.perf_counter()
     call_warm(paths, "query", {"question": "warm up", "cwd": str(project)})
     print(f"daemon started and warm after {time.perf_counter() - began:.1f} s\n")
 
-    state = Path(paths.home)
     entry = hook_entry(state, 300)
     if entry.command == str(launcher_path(state)):
         write_launcher(state)

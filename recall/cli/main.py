@@ -47,10 +47,11 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout = None  # else the interpreter complains when it flushes at its end
         return 0
     except OSError as error:
-        print(f"recall: the system refused something that was not foreseen: {error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"recall: {where}{error.strerror or error}; check that it is there and yours", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("recall: interrupted; nothing is lost, run it again to go on", file=sys.stderr)
+        print("recall: interrupted", file=sys.stderr)
         return 130
     return int(code)
 
@@ -65,6 +66,9 @@ def _check_home(home: str) -> None:
 
 def _speak_utf8() -> None:
     """Names of files and notes must come out whatever the locale: cron has none, a Windows pipe an old code page."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: `recall status >&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -2,10 +2,10 @@
 
 import argparse
 import json
-import os
 from typing import Any
 
-from recall.cli.client import call_warm
+from recall.cli.client import call_warm, current_folder
+from recall.text.clean import one_line
 from recall.wire.paths import StatePaths, state_home
 
 HELP = "show the records closest in meaning to a question"
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question")
     parser.add_argument("--repo", metavar="NAME", help="search this project instead of the current folder's")
     parser.add_argument("--kind", choices=("memory", "knowledge", "conversation"), help="only records of this kind")
-    parser.add_argument("--limit", type=_positive, default=10, help="how many to show (default 10)")
+    parser.add_argument("--limit", type=_limit, default=10, help="how many to show (default 10)")
     parser.add_argument("--auto", action="store_true", help="show exactly what the hook would hand over")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     fields = {
         "question": arguments.question,
-        "cwd": os.getcwd(),  # noqa: PTH109  as the system spells it, like the client's `cwd`
+        "cwd": current_folder(),
         "repo": arguments.repo,
         "kind": arguments.kind,
         "limit": arguments.limit,
@@ -42,10 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(result: dict[str, Any]) -> None:
     for hit in result["hits"]:
         date = f" {hit['date']}" if hit["date"] else ""
-        print(f"{hit['rank']:>3}  {hit['score']:.3f}  [{hit['kind']}]{date} {hit['name']}")
+        print(f"{hit['rank']:>3}  {hit['score']:.3f}  [{hit['kind']}]{date} {one_line(hit['name'])}")
         if hit["description"]:
-            print(f"            {hit['description']}")
-        print(f"            {hit['path']}")
+            print(f"            {one_line(hit['description'])}")
+        print(f"            {one_line(hit['path'])}")
+    if result["indexing"]:
+        print("(the index is being built; `recall status` shows how far it is)")
     where = result["project"] or "no project"
     print(f"({len(result['hits'])} of {where}: {_numbers(result)}, {result['reason']}, {result['ms']:.0f} ms)")
 
@@ -54,8 +56,7 @@ def _numbers(result: dict[str, Any]) -> str:
     return f"tier={result['tier']} gap={result['gap']:.3f} top={result['top']:.3f}"
 
 
-def _positive(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= 1000:
-        raise argparse.ArgumentTypeError("a whole number from 1 to 1000")
-    return value
+def _limit(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to 1000, found {text!r}")
+    return int(text)

@@ -6,12 +6,16 @@ import statistics
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recall.cli.client import call_warm
+from recall.cli.client import call_warm, current_folder
 from recall.cli.index import index, summary
 from recall.core.config import load_config
 from recall.core.errors import SettingsError
 from recall.wire.paths import StatePaths, make_private_folder, state_home
+
+if TYPE_CHECKING:
+    from recall.setup.settings import HookEntry
 
 HELP = "index your notes and register the hook in Claude Code's settings.json"
 
@@ -23,6 +27,7 @@ TIMED_QUESTIONS = tuple(
         f"which port does service {number} use?",
         f"サービス{number}はどのポートを使いますか？",
         f"Why did we decide against caching the answers of service {number}, and what must be done to change that?",
+        f"Error in service {number}:\n" + "  at handler (/srv/app/handlers.py:17)\n" * 40 + "what is wrong?",
         f"前回のリリース{number}で直したはずの不具合がまた出ています。原因と、次に同じことをしないための決まりを教えてください。",
     )
 )
@@ -47,9 +52,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     paths = StatePaths(state_home(arguments.home))
     claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
-    settings = settings_path(arguments.scope, claude, Path.cwd())
+    settings = settings_path(arguments.scope, claude, Path(current_folder() or "."))
     model = find_model(arguments.model or load_config(Path(paths.config))["model"], Path(paths.models))
-    addition = _planned(paths, settings)  # refuses a settings.json that cannot be edited, before anything is done
+    try:
+        addition = _planned(paths, settings)
+    except SettingsError:
+        if not arguments.dry_run:  # so that what the error says to paste works once it is pasted
+            make_private_folder(paths.home)
+            _prepare(paths, claude, arguments.model)
+            _write_launcher(paths)
+        raise
     if arguments.dry_run:
         print(f"would use the state folder {paths.home} and the model {model.name}")
         print(f"would index the notes under {claude}")
@@ -73,8 +85,9 @@ def _planned(paths: StatePaths, settings: Path) -> str | None:
     from recall.setup.settings import plan_register, snippet
 
     entry = hook_entry(Path(paths.home), load_config(Path(paths.config))["hook.budget_ms"])
+    raw = read_settings(settings)
     try:
-        return snippet(entry) if plan_register(read_settings(settings), entry) is not None else None
+        return snippet(entry) if plan_register(raw, entry) is not None else None
     except SettingsError as error:
         raise SettingsError(f"{settings}: {error}\nOr add this by hand:\n{snippet(entry)}") from None
 
@@ -95,9 +108,9 @@ def _measure(paths: StatePaths, agreed: Callable[[str], bool]) -> None:
     from recall.setup.configfile import set_value
 
     times = [
-        float(call_warm(paths, "query", {"question": question, "cwd": os.getcwd()})["ms"])  # noqa: PTH109
+        float(call_warm(paths, "query", {"question": question, "cwd": current_folder()})["ms"])
         for question in TIMED_QUESTIONS
-    ][4:]  # the first ones warm the caches
+    ][5:]  # the first ones warm the caches
     middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
     device = call_warm(paths, "status")["device"]
     budget = load_config(Path(paths.config))["hook.budget_ms"]
@@ -113,18 +126,28 @@ def _measure(paths: StatePaths, agreed: Callable[[str], bool]) -> None:
         print(f"kept {budget} ms; hook.budget_ms in {paths.config} changes it, then run setup again")
 
 
-def _register(paths: StatePaths, settings: Path) -> None:
-    """Write the launcher where one is used, and the entry that names it."""
+def _write_launcher(paths: StatePaths) -> "HookEntry":
+    """The entry to register; the launcher that it names is written where one is used."""
     from recall.setup.launcher import hook_entry, launcher_path, write_launcher
-    from recall.setup.registration import register
 
     home = Path(paths.home)
     entry = hook_entry(home, load_config(Path(paths.config))["hook.budget_ms"])
     if entry.command == str(launcher_path(home)):
         write_launcher(home)
-    outcome = register(settings, entry, home)
+    return entry
+
+
+def _register(paths: StatePaths, settings: Path) -> None:
+    """Write the launcher where one is used, and the entry that names it."""
+    from recall.setup.registration import entry_in, register
+
+    entry = _write_launcher(paths)
+    before = entry_in(settings)
+    outcome = register(settings, entry, Path(paths.home))
     words = {"added": "registered the hook in", "updated": "updated the hook in", "unchanged": "the hook stands in"}
     print(f"{words[outcome.action]} {settings}" + (f"; the old file: {outcome.backup}" if outcome.backup else ""))
+    if before and before.home not in (None, paths.home):
+        print(f"it called recall with the state folder {before.home} until now")
 
 
 def _ask(question: str) -> bool:

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from recall.cli.client import call
+from recall.cli.client import call, current_folder
 from recall.core.config import Config, load_config
 from recall.core.errors import ConfigError, DaemonError, RecallError
+from recall.text.clean import one_line
 from recall.version import VERSION
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, state_home
@@ -33,6 +34,7 @@ def status(paths: StatePaths) -> dict[str, Any]:
     problem = None
     try:
         config = load_config(Path(paths.config))
+        config.claude_folders(os.environ)
     except ConfigError as error:
         config, problem = Config(), str(error)
     model, index = _index(paths, config)
@@ -89,22 +91,50 @@ def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any
 
 
 def _hook(paths: StatePaths, config: Config) -> dict[str, Any]:
-    """Whether some settings.json calls us, and the last day's outcomes."""
+    """Whether some settings file calls this state folder's hook, and the last day's outcomes."""
     from recall.daemon.journal import last_day
-    from recall.setup.registration import read_settings
-    from recall.setup.settings import hooks_disabled, registered, settings_path
+    from recall.setup.places import settings_files
+    from recall.setup.registration import entry_in, read_settings
+    from recall.setup.settings import hooks_disabled
 
     calls = disabled = False
-    for folder in config.claude_folders(os.environ):
-        for scope in ("user", "project"):
-            try:
-                raw = read_settings(settings_path(scope, folder, Path.cwd()))
-                calls = calls or (raw is not None and registered(raw) is not None)
-                disabled = disabled or (raw is not None and hooks_disabled(raw))
-            except RecallError:
-                continue  # `recall setup` says what is wrong with that file
+    missing = None
+    for file in settings_files(Path(paths.home), _claude_folders(config), os.environ, current_folder()):
+        try:
+            entry = entry_in(file)
+            disabled = disabled or hooks_disabled(read_settings(file) or b"")
+        except RecallError:
+            continue  # `recall setup` says what is wrong with that file
+        if entry and entry.home in (None, paths.home):
+            calls = True
+            if not os.access(entry.command, os.X_OK):
+                missing = entry.command
     day = last_day(Path(paths.injections), Path(paths.hook_log), time.time())
-    return {"registered": calls, "disabled": disabled, "last_24h": asdict(day)}
+    return {
+        "registered": calls,
+        "enabled": config["enabled"],
+        "disabled": disabled,
+        "missing": missing,
+        "last_24h": asdict(day),
+    }
+
+
+def _claude_folders(config: Config) -> list[Path]:
+    try:
+        return config.claude_folders(os.environ)
+    except ConfigError:
+        return []  # said under `problem`
+
+
+def _state_of_hook(hook: dict[str, Any]) -> str:
+    """In words: what a person has to know before they wonder why nothing comes."""
+    if not hook["registered"]:
+        return "not registered: run `recall setup`"
+    if hook["missing"]:
+        return f"registered, but {one_line(hook['missing'])} is missing: run `recall setup`"
+    if hook["disabled"]:
+        return "registered, but disableAllHooks is set in Claude Code's settings"
+    return "registered" if hook["enabled"] else "registered, but switched off: enabled = false in config.toml"
 
 
 def _text(found: dict[str, Any]) -> str:
@@ -115,14 +145,13 @@ def _text(found: dict[str, Any]) -> str:
     if serve["pid"]:
         daemon += f", process {serve['pid']}, {serve['rss_mb']:.0f} MB, {found['device'] or 'no device yet'}"
     documents = ", ".join(f"{count} {kind}" for kind, count in index["documents"].items() if count) or "no records"
-    registered = "registered" if hook["registered"] else "not registered: run `recall setup`"
     silent = ", ".join(f"{count} {reason}" for reason, count in sorted(day["silent"].items())) or "none"
     lines = [
         f"recall {found['version']}, state folder {found['home']}",
         f"model    {found['model'] or 'none'}",
         f"daemon   {daemon}",
         f"index    {documents}, {index['pending']} pending, {index['bytes'] / 1e6:.1f} MB",
-        f"hook     {registered}{' (but disableAllHooks is set)' if hook['disabled'] else ''}",
+        f"hook     {_state_of_hook(hook)}",
         f"24 hours {day['asked']} asked, {day['shown']} shown, {day['timeouts']} time-outs; silent: {silent}",
     ]
     if found["problem"]:
@@ -131,5 +160,5 @@ def _text(found: dict[str, Any]) -> str:
         lines.append(f"damaged  an earlier index was set aside as {index['damaged']}; delete it when you like")
     if index["skipped"]:
         lines.append(f"skipped  {len(index['skipped'])} files:")
-        lines += [f"           {item['path']}: {item['reason']}" for item in index["skipped"]]
+        lines += [f"           {one_line(item['path'])}: {one_line(item['reason'])}" for item in index["skipped"]]
     return "\n".join(lines)

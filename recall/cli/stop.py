@@ -9,7 +9,8 @@ from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, state_home
 
 HELP = "end the daemon; the next message starts it again"
-WAIT_SECONDS = 15.0
+#: Longer than a daemon takes to notice that its address was removed, and to end (recall.daemon.main.PLACE_SECONDS).
+WAIT_SECONDS = 40.0
 
 
 def add_arguments(_parser: argparse.ArgumentParser) -> None:

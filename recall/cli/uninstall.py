@@ -6,6 +6,7 @@ import shutil
 import time
 from pathlib import Path
 
+from recall.cli.client import current_folder
 from recall.cli.stop import stop
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, RecallError, SettingsError
@@ -24,20 +25,10 @@ def add_arguments(_parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from recall.setup.launcher import launcher_path
-    from recall.setup.registration import unregister
 
     paths = StatePaths(state_home(arguments.home))
     home = Path(paths.home)
-    removed, refused = False, []
-    for settings in _settings_files(paths):
-        try:
-            if unregister(settings, home).action != "unchanged":
-                print(f"took the hook out of {settings}")
-                removed = True
-        except RecallError as error:  # one file that cannot be edited must not keep the hook in the others
-            refused.append(str(error))
-    if refused:
-        raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings.json lets go"]))
+    removed = _unregister_everywhere(home, _claude_folders(paths))
     launcher = launcher_path(home)
     if not removed:
         print("no settings.json called recall")
@@ -48,24 +39,41 @@ def run(arguments: argparse.Namespace) -> int:
     if launcher.exists():
         shutil.rmtree(launcher.parent)
         print(f"removed {launcher.parent}")
-    socket_folder = Path(paths.socket).parent
-    if socket_folder != home:
-        shutil.rmtree(socket_folder, ignore_errors=True)
     if home.exists():
         print(f"the index and the configuration stay in {home}; delete that folder when you do not want them any more")
     return 0
 
 
-def _settings_files(paths: StatePaths) -> list[Path]:
-    """Every settings.json that may call us: those that setup wrote, the Claude folders', this project's."""
-    from recall.setup.receipt import registered_in
-    from recall.setup.settings import settings_path
+def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> bool:
+    """Take our entries out of every settings file; whether there was one.
 
+    A file that cannot be edited does not keep the hook in the others. Raises SettingsError at the end, naming those
+    that may still call us.
+    """
+    from recall.setup.places import settings_files
+    from recall.setup.registration import entry_in, may_call_us, unregister
+
+    removed, refused = False, []
+    for settings in settings_files(home, claude_folders, os.environ, current_folder()):
+        try:
+            entry = entry_in(settings)
+            if entry and entry.home not in (None, str(home)):
+                print(
+                    f"{settings} calls recall with another state folder and stays: recall uninstall --home {entry.home}"
+                )
+            elif unregister(settings, home).action != "unchanged":
+                print(f"took the hook out of {settings}")
+                removed = True
+        except RecallError as error:
+            if may_call_us(settings):
+                refused.append(str(error))
+    if refused:
+        raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings.json lets go"]))
+    return removed
+
+
+def _claude_folders(paths: StatePaths) -> list[Path]:
     try:
-        folders = load_config(Path(paths.config)).claude_folders(os.environ)
+        return load_config(Path(paths.config)).claude_folders(os.environ)
     except ConfigError:
-        folders = []  # a broken configuration must not keep the hook in
-    folders.append(Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser())
-    files = [*registered_in(Path(paths.home)), *(settings_path("user", folder, None) for folder in folders)]
-    files.append(settings_path("project", folders[-1], Path.cwd()))
-    return list({os.path.realpath(file): file for file in files}.values())
+        return []  # a broken configuration must not keep the hook in

@@ -6,6 +6,7 @@ compare it with the README.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,10 @@ from recall.core.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key of config.toml. `choices` lists the allowed words, `low`/`high` the allowed range (both inclusive)."""
+    """One key of config.toml. `choices` lists the allowed words, `low`/`high` the allowed range (both inclusive).
+
+    `table` makes it a list of tables (`[[key]]`) with these keys; one whose default is "" must be given.
+    """
 
     key: str
     default: bool | int | float | str | list[str]
@@ -24,6 +28,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     low: float = 0
     high: float = float("inf")
+    table: tuple["Setting", ...] = ()
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -31,7 +36,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("language", "auto", "language of the headlines' first line", choices=("auto", "en", "ja")),
     Setting("claude_folders", [], "Claude Code's folders, one per account; empty: CLAUDE_CONFIG_DIR, else ~/.claude"),
     Setting("model", "multilingual-e5-small", "name of the embedding model"),
-    Setting("hook.budget_ms", 300, "longest time in ms that a message may wait for recall", low=20, high=5000),
+    Setting("hook.budget_ms", 300, "longest time in ms that a message may wait for recall", low=60, high=5000),
     Setting("hook.min_characters", 8, "shorter messages are not searched", low=1, high=1000),
     Setting("daemon.transport", "auto", "auto: unix socket, on Windows loopback TCP", choices=("auto", "unix", "tcp")),
     Setting("daemon.idle_hours", 6.0, "the daemon ends after so many hours without a question", low=0.001, high=8760),
@@ -53,12 +58,17 @@ class Config:
     def claude_folders(self, environment: Mapping[str, str]) -> list[Path]:
         """The Claude folders to read, absolute: the configured ones, else CLAUDE_CONFIG_DIR, else ~/.claude."""
         listed = self.values["claude_folders"] or [environment.get("CLAUDE_CONFIG_DIR") or "~/.claude"]
-        return [Path(folder).expanduser().absolute() for folder in listed]
+        try:
+            return [Path(folder).expanduser().absolute() for folder in listed]
+        except RuntimeError:
+            raise ConfigError(f"claude_folders: {listed} names the home of a user who does not exist") from None
 
 
 def load_config(path: Path) -> Config:
     """Read config.toml. A missing file gives the defaults; anything wrong raises ConfigError with file and line."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would keep us waiting for ever
+            raise ConfigError(f"{path}: expected a file, found something else; take it away")
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         return Config()
@@ -66,15 +76,17 @@ def load_config(path: Path) -> Config:
         raise ConfigError(f"{path}: expected a readable UTF-8 file ({error}); mend it or delete it") from error
     try:
         tree = tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{path}: expected settings, found lists within lists; delete the file") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line or delete the file") from error
-    values = {setting.key: setting.default for setting in SETTINGS}
+    values: dict[str, Any] = {setting.key: setting.default for setting in SETTINGS}
     for key, value in _flat(tree):
         where = f"{path}, line {_line(text, key)}"
         setting = _BY_KEY.get(key)
         if setting is None:
             raise ConfigError(f"{where}: unknown setting {key!r}; known are {', '.join(_BY_KEY)}")
-        values[key] = _checked(setting, value, where)
+        values[key] = _tables(setting, value, text, path) if setting.table else _checked(setting, value, where)
     return Config(values)
 
 
@@ -83,6 +95,10 @@ def render_default_config(overrides: Mapping[str, object]) -> str:
     lines = ["# Settings of recall. A line that starts with # shows the default; take the # away to change it.", ""]
     table = ""
     for setting in SETTINGS:
+        if setting.table:
+            lines += [f"# {setting.doc}", f"# [[{setting.key}]]"]
+            lines += [f"# {part.key} = {_toml(part.default)}  # {part.doc}" for part in setting.table] + [""]
+            continue
         head, _, name = setting.key.rpartition(".")
         if head != table:
             table = head
@@ -102,12 +118,35 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     return found
 
 
+def _tables(setting: Setting, value: Any, text: str, path: Path) -> list[dict[str, Any]]:
+    """A list of tables with all their keys, or ConfigError."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ConfigError(f"{path}, line {_line(text, setting.key)}: write {setting.key} as [[{setting.key}]] tables")
+    known = {part.key: part for part in setting.table}
+    tables = []
+    for number, item in enumerate(value, start=1):
+        for key in item:
+            if key not in known:
+                where = f"{path}, line {_line(text, f'{setting.key}.{key}', number)}"
+                raise ConfigError(f"{where}: unknown setting {key!r} of {setting.key}; known are {', '.join(known)}")
+        table = {}
+        for key, part in known.items():
+            where = f"{path}, line {_line(text, f'{setting.key}.{key}', number)}"
+            table[key] = _checked(part, item.get(key, part.default), where)
+            if part.default == "" and not table[key]:
+                raise ConfigError(f"{where}: {key} of {setting.key} number {number} is missing")
+        tables.append(table)
+    return tables
+
+
 def _checked(setting: Setting, value: Any, where: str) -> Any:
     """`value` as the setting's type, or ConfigError. Whole numbers serve where a fraction is expected."""
     wanted = type(setting.default)
     if wanted is float and type(value) is int:
         value = float(value)
     fits = type(value) is wanted and (not isinstance(value, list) or all(isinstance(item, str) for item in value))
+    if fits and wanted in (str, list):
+        fits = "\0" not in "".join(value)
     if fits and setting.choices:
         fits = value in setting.choices
     if fits and wanted in (int, float):
@@ -127,12 +166,15 @@ def _expectation(setting: Setting) -> str:
     return text
 
 
-def _line(text: str, key: str) -> int:
-    """The line on which `key` is set (1 when it cannot be told, in an inline table for example)."""
-    table = ""
+def _line(text: str, key: str, which: int = 1) -> int:
+    """The line on which `key` is set, in the table that is number `which` of its name; 1 when it cannot be told."""
+    table, seen = "", Counter[str]()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := re.match(r"\s*\[+([^\]]+)\]", line):
             table = header[1].strip() + "."
+            seen[table] += 1
+        elif seen[table] not in (0, which):
+            continue
         elif (found := re.match(r"\s*([^=#]+?)\s*=", line)) and table + found[1].replace('"', "") == key:
             return number
     return 1

@@ -81,7 +81,7 @@ class Answers:
             project = _project_name(ready.projects, ready.projects.current(cwd, None))
         else:
             scope = ready.projects.current(cwd, None)
-            if fields.get("repo"):
+            if fields.get("repo") is not None:
                 scope = frozenset({_project_meant(str(fields["repo"]), ready.projects).key})
             kinds = [kind for kind in KINDS if fields.get("kind") in (None, kind)]
             limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
@@ -95,6 +95,7 @@ class Answers:
             "reason": reason,
             "project": project,
             "hits": [asdict(hit) | {"score": round(hit.score, 4)} for hit in hits],
+            "indexing": self._engine.indexing,
             "ms": round((time.perf_counter() - started) * 1000, 1),
         } | extra
 

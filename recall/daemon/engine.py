@@ -38,6 +38,7 @@ class Engine:
         self.turnstile = Turnstile()
         self.ready: Ready | None = None
         self.failure = ""
+        self.indexing = False  # whether records are being added at this moment
         self.summary = Summary()
         self._environment = environment
         self._log = log

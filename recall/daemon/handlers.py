@@ -48,13 +48,13 @@ class Handlers:
                 case "index":
                     return "ok", _json(await self._indexer.requested())
                 case "status":
-                    return "ok", _json(status(self._engine, self._indexer.progress))
+                    return "ok", _json(status(self._engine, self._indexer))
                 case "stop":
                     self._stop()
                     return "ok", b"{}"
             return "error", _json({"error": f"unknown verb {request.verb!r}"})
         except RecallError as error:
-            return "error", _json({"error": str(error)})
+            return "error", _json({"error": str(error), "exit_code": error.exit_code})
 
     def close(self) -> None:
         """Wait for the question in work and end the thread."""

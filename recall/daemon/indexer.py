@@ -2,17 +2,21 @@
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
-from recall.core.errors import DaemonRefused, StoreBusy
+from recall.core.errors import DaemonRefused, RecallError, StoreBusy
 from recall.core.log import Log
 from recall.daemon.engine import Engine
 from recall.embed.memory import release_free_memory
 from recall.index.pipeline import Progress, Report, run
 from recall.index.sources import sources_of
-from recall.sources.projects import discover
+from recall.sources.projects import Projects, discover
+
+#: Seconds between two snapshots of an index that is being built, plus ten times what making one takes.
+REFRESH_SECONDS = 5.0
 
 
 class Indexer:
@@ -20,12 +24,14 @@ class Indexer:
 
     def __init__(self, engine: Engine, log: Log) -> None:
         self.progress: Progress | None = None
+        self.problem = ""  # why the last look failed
         # One thread: loading the model and going over the sources exclude each other.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._engine = engine
         self._log = log
         self._stopping = threading.Event()
         self._requested = False
+        self._next_refresh = 0.0
 
     def look(self) -> "asyncio.Future[Report | None]":
         """Load the model unless that is done, then bring the index up to date; None when it could not be done now."""
@@ -63,6 +69,7 @@ class Indexer:
             return self._bring_up_to_date(engine)
         finally:
             self.progress = None
+            engine.indexing = False
 
     def _bring_up_to_date(self, engine: Engine) -> Report | None:
         ready = engine.ready
@@ -71,17 +78,22 @@ class Indexer:
         folders = engine.claude_folders()
         projects = discover(folders, ready.projects)
         report = None
+        self._next_refresh = time.monotonic() + REFRESH_SECONDS
         try:
             report = run(
                 engine.paths,
                 sources_of(folders, projects),
                 ready.embedder,
-                progress=self._set_progress,
+                progress=lambda progress: self._show(progress, projects),
                 pause=engine.turnstile.let_questions_pass,
                 stop=self._stopping.is_set,
             )
+            self.problem = ""
         except StoreBusy:
             pass  # another process is at it; its changes are seen at the next look
+        except RecallError as error:
+            self.problem = str(error)
+            raise
         finally:
             engine.refresh(projects)
         if report and report.chunks_embedded:
@@ -89,5 +101,11 @@ class Indexer:
             self._log.event("indexed", chunks=report.chunks_embedded, seconds=report.seconds)
         return report
 
-    def _set_progress(self, progress: Progress) -> None:
+    def _show(self, progress: Progress, projects: Projects) -> None:
+        """Tell how far it is, and let questions find what is there already: a first index takes minutes."""
         self.progress = progress
+        self._engine.indexing = progress.done < progress.total
+        now = time.monotonic()
+        if now >= self._next_refresh:
+            self._engine.refresh(projects)
+            self._next_refresh = time.monotonic() + REFRESH_SECONDS + 10 * (time.monotonic() - now)

@@ -20,12 +20,14 @@ from recall.version import BUILD, VERSION
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.spawn import clean_environment, is_frozen
-from recall.wire.transport import Listener, Refused, ask, listen, remove
+from recall.wire.transport import Listener, Refused, ask, listen
 
 #: Seconds that a replaced daemon gets to end before the new one gives up.
 REPLACE_SECONDS = 10.0
 #: Seconds that questions in work get to finish when the daemon ends.
 DRAIN_SECONDS = 2.0
+#: Seconds between two looks (two system calls) whether lock and address are still the daemon's own.
+PLACE_SECONDS = 20.0
 #: Seconds between two tries to load a model that failed, when somebody asks.
 RETRY_SECONDS = 60.0
 
@@ -51,9 +53,10 @@ def serve(paths: StatePaths, *, replace: bool, say: Callable[[str], None] | None
             if say:
                 say(f"recall {VERSION} serves {paths.home} (process {os.getpid()}); end it with Ctrl-C")
             try:
-                asyncio.run(daemon.run(listener))
+                asyncio.run(daemon.run(listener, lock))
             finally:
-                remove(paths)
+                if lock.is_in_place():
+                    listener.remove()
     except OSError as error:
         raise DaemonError(f"the daemon cannot use {paths.home} ({error}); it must be a folder that you own") from error
     return 0
@@ -90,8 +93,8 @@ class Daemon:
         self._stopping = False
         self._last_asked = 0.0
 
-    async def run(self, listener: Listener) -> None:
-        """Serve until told to stop."""
+    async def run(self, listener: Listener, lock: HeldLock) -> None:
+        """Serve until told to stop, idle, or displaced: nobody can find a daemon whose lock or address was removed."""
         loop = asyncio.get_running_loop()
         self._last_asked = loop.time()
         for name in (signal.SIGTERM, signal.SIGINT):
@@ -103,7 +106,7 @@ class Daemon:
         server = Server(listener, handlers.handle, self._log)
         await server.start()
         self._log.event("started", version=VERSION, pid=os.getpid())
-        await self._watch()
+        await self._watch(lambda: lock.is_in_place() and listener.is_in_place())
         await server.drain(DRAIN_SECONDS)
         handlers.close()
         self._indexer.close()
@@ -120,7 +123,7 @@ class Daemon:
         self._indexer.stop()
         self._woken.set()
 
-    async def _watch(self) -> None:
+    async def _watch(self, is_in_place: Callable[[], bool]) -> None:
         """Load, then look at the sources while in use; return when the daemon shall end."""
         clock = asyncio.get_running_loop().time
         looking, last_looked = asyncio.create_task(self._look()), clock()
@@ -129,15 +132,18 @@ class Daemon:
             interval, idle = config["daemon.scan_seconds"], config["daemon.idle_hours"] * 3600
             if self.engine.state == "failed":
                 interval = RETRY_SECONDS
+            if not is_in_place():
+                self._log.event("displaced")
+                return
             if should_exit(now, self._last_asked, idle, busy=not looking.done()):
                 self._log.event("idle")
                 return
             if looking.done() and should_look(now, self._last_asked, last_looked, interval):
                 looking, last_looked = asyncio.create_task(self._look()), now
-            # While it looks, only the end of that or a question wakes the loop.
-            pause = next_event(now, self._last_asked, last_looked, interval, idle) if looking.done() else None
+            # While it looks, only the end of that or a question matters.
+            pause = next_event(now, self._last_asked, last_looked, interval, idle) if looking.done() else PLACE_SECONDS
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), pause)
+                await asyncio.wait_for(self._woken.wait(), min(pause, PLACE_SECONDS))
             self._woken.clear()
 
     async def _look(self) -> None:

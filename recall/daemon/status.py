@@ -7,16 +7,16 @@ from typing import Any
 import psutil
 
 from recall.daemon.engine import Engine
-from recall.index.pipeline import Progress
+from recall.daemon.indexer import Indexer
 from recall.version import BUILD, VERSION
 
 
-def status(engine: Engine, progress: Progress | None) -> dict[str, Any]:
+def status(engine: Engine, indexer: Indexer) -> dict[str, Any]:
     """`state` is warming, indexing, ready or failed; `counts` are index rows by kind, `pending` files."""
-    ready, summary = engine.ready, engine.summary
+    ready, summary, progress = engine.ready, engine.summary, indexer.progress
     return {
         "state": "indexing" if progress and engine.state == "ready" else engine.state,
-        "problem": engine.failure or engine.config.problem or None,
+        "problem": engine.failure or engine.config.problem or indexer.problem or None,
         "version": VERSION,
         "build": BUILD,
         "pid": os.getpid(),

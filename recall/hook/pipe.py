@@ -86,7 +86,10 @@ def dead_man(home: str, budget_ms: int, deadline: float) -> None:
 def forward(home: str, deadline: float) -> tuple[str, bytes]:
     """Hand stdin to the daemon of `home` and its answer to stdout: (outcome, message)."""
     message = read_all(0)
-    if not message or len(message) > MAX_BODY:
+    if not message:
+        return DONE, b""
+    if len(message) > MAX_BODY:
+        note(home, "oversize", 0)
         return DONE, b""
     connected = connect(home) if home else None
     if connected is None:

@@ -39,6 +39,10 @@ class _Changed(Exception):
 def read_settings(path: Path) -> bytes | None:
     """The file's bytes, None when there is no file. Raises SettingsError."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would keep us waiting for ever
+            raise SettingsError(
+                f"{path}: expected a readable file, found something else; take it away and run it again"
+            )
         return path.read_bytes()
     except FileNotFoundError:
         return None
@@ -46,6 +50,21 @@ def read_settings(path: Path) -> bytes | None:
         raise SettingsError(
             f"{path}: expected a readable file, found: {error.strerror}; mend that and run the command again"
         ) from error
+
+
+def entry_in(path: Path) -> HookEntry | None:
+    """Our entry in a settings file, None where there is none. Raises SettingsError."""
+    raw = read_settings(path)
+    with _naming(path):
+        return registered(raw) if raw else None
+
+
+def may_call_us(path: Path) -> bool:
+    """Whether a settings file that cannot be understood, or not even read, might hold an entry of ours."""
+    try:
+        return b"recall" in (read_settings(path) or b"")
+    except SettingsError:
+        return True
 
 
 def register(path: Path, entry: HookEntry, state: Path) -> Outcome:
@@ -143,7 +162,10 @@ def _restore(path: Path, raw: bytes, receipt: receipts.Receipt) -> None:
         _write(path, receipt.original, raw)
         return
     _check(path, raw)
-    Path(os.path.realpath(path)).unlink()
+    try:
+        Path(os.path.realpath(path)).unlink()
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be removed ({error.strerror}); mend that and run it again") from error
     if receipt.made_folder:
         with contextlib.suppress(OSError):  # something else lives there now
             path.parent.rmdir()

@@ -37,6 +37,12 @@ class HookEntry:
     args: tuple[str, ...]
     timeout: int
 
+    @property
+    def home(self) -> str | None:
+        """The state folder that it names, None where it names none."""
+        following = dict(zip(self.args, self.args[1:], strict=False))
+        return following.get("--home")
+
 
 def settings_path(scope: Literal["user", "project"], claude_folder: Path, project_folder: Path | None) -> Path:
     """The settings.json of the person, or of one project. Raises UsageError for a project that is not named."""
@@ -44,7 +50,8 @@ def settings_path(scope: Literal["user", "project"], claude_folder: Path, projec
         return claude_folder / "settings.json"
     if project_folder is None:
         raise UsageError("scope project needs a project folder, found none; run the command inside the project")
-    return project_folder / ".claude" / "settings.json"
+    # Not settings.json: that one is committed, and colleagues have no launcher in our state folder.
+    return project_folder / ".claude" / "settings.local.json"
 
 
 def snippet(entry: HookEntry) -> str:

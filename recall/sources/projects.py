@@ -35,8 +35,11 @@ def encode(path: str) -> str:
 
 
 def short_names(keys: Iterable[str]) -> dict[str, str]:
-    """What people see for each key: the last part of its path, and as many parts before it as tell it from others."""
-    parts = {key: [part for part in _SEPARATORS.split(key) if part] for key in keys}
+    """What people see for each key: the last part of its path, and as many parts before it as tell it from others.
+
+    The hyphen that begins a folder name of Claude Code would read as an option on the command line.
+    """
+    parts = {key: [part for part in _SEPARATORS.split(key.lstrip("-")) if part] for key in keys}
     used = dict.fromkeys(parts, 1)
     while True:
         names = {key: "/".join(parts[key][-used[key] :]) or key for key in parts}
@@ -106,7 +109,7 @@ class Projects:
 
     def named(self, text: str) -> list[Project]:
         """The projects that a person may mean: those of this name or key, else those whose key ends with it."""
-        wanted = text.strip().strip("/\\").casefold()
+        wanted = text.strip().strip("/\\").lstrip("-").casefold()
         exact = [
             project for project in self if wanted in {project.name.casefold(), project.key.casefold().strip("/\\")}
         ]

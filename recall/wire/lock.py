@@ -57,14 +57,24 @@ else:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
 
+def same_file(path: str | os.PathLike[str], state: os.stat_result) -> bool:
+    """Whether what stands at `path` now is the file of `state`."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (state.st_dev, state.st_ino)
+
+
 class HeldLock:
     """A lock that this process holds until `release`, the end of the `with` block, or its own end.
 
     Made by `acquire` or `wait`. Child processes do not inherit it.
     """
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, path: str | os.PathLike[str]) -> None:
         self._handle = handle
+        self._path = path
 
     @classmethod
     def acquire(cls, path: str | os.PathLike[str]) -> "HeldLock | None":
@@ -78,7 +88,7 @@ class HeldLock:
             for _ in range(_TRIES):
                 if _take(handle):
                     os.utime(path)
-                    return cls(handle)
+                    return cls(handle, path)
                 if not _is_only_asked(handle):
                     break
                 time.sleep(0.001)
@@ -110,6 +120,10 @@ class HeldLock:
             return not free
         finally:
             os.close(handle)
+
+    def is_in_place(self) -> bool:
+        """Whether the file at the path is still the one that is locked; if not, others can no longer see the lock."""
+        return same_file(self._path, os.fstat(self._handle))
 
     def release(self) -> None:
         """Give the lock back. A second call does nothing."""

@@ -5,12 +5,14 @@ file (readable by its owner only) holds `port secret proof`, all fresh at each s
 believes only an answer that carries the proof.
 """
 
+import contextlib
 import os
 import secrets
 import socket
 import sys
 import time
 
+from recall.wire.lock import same_file
 from recall.wire.paths import MAX_SOCKET_PATH, StatePaths, make_private_folder
 from recall.wire.protocol import MAX_HEADER, Reply, Request
 
@@ -23,12 +25,26 @@ class Refused(Exception):
 
 
 class Listener:
-    """A listening socket with what the daemon must check (`secret`) and answer (`proof`); both empty on unix."""
+    """A listening socket with what the daemon must check (`secret`) and answer (`proof`); both empty on unix.
 
-    def __init__(self, sock: socket.socket, secret: str = "", proof: str = "") -> None:
+    `address` is the file by which others find it: the socket itself, or the endpoint file.
+    """
+
+    def __init__(self, sock: socket.socket, address: str, secret: str = "", proof: str = "") -> None:
         self.sock = sock
         self.secret = secret
         self.proof = proof
+        self._address = address
+        self._state = os.stat(address)
+
+    def is_in_place(self) -> bool:
+        """Whether others still find this listener at its address."""
+        return same_file(self._address, self._state)
+
+    def remove(self) -> None:
+        """Take the address away, unless it is somebody else's by now."""
+        if self.is_in_place():
+            _unlink(self._address)
 
 
 def listen(paths: StatePaths, transport: str) -> Listener:
@@ -39,17 +55,20 @@ def listen(paths: StatePaths, transport: str) -> Listener:
     """
     fits = len(os.fsencode(paths.socket)) <= MAX_SOCKET_PATH
     unix = sys.platform != "win32" and (transport == "unix" or (transport == "auto" and fits))
-    remove(paths)
+    _unlink(paths.socket)
+    _unlink(paths.endpoint)
     return _listen_unix(paths.socket) if unix else _listen_tcp(paths)
 
 
-def remove(paths: StatePaths) -> None:
-    """Take the addresses away. Only for the holder of `daemon.lock`."""
-    for path in (paths.socket, paths.endpoint):
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            continue
+def _unlink(address: str) -> None:
+    """Remove an address and, where it is in the short folder of a long state folder, that folder."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.unlink(address)
+    folder = os.path.dirname(address)
+    if os.path.basename(os.path.dirname(folder)) == ".recall":
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+            os.rmdir(os.path.dirname(folder))
 
 
 def _listen_unix(path: str) -> Listener:
@@ -67,7 +86,7 @@ def _listen_unix(path: str) -> Listener:
     except OSError:
         sock.close()
         raise
-    return Listener(sock)
+    return Listener(sock, path)
 
 
 def _listen_tcp(paths: StatePaths) -> Listener:
@@ -84,7 +103,7 @@ def _listen_tcp(paths: StatePaths) -> Listener:
     except OSError:
         sock.close()
         raise
-    return Listener(sock, secret, proof)
+    return Listener(sock, paths.endpoint, secret, proof)
 
 
 def ask(paths: StatePaths, verb: str, body: bytes = b"", *, timeout: float, budget_ms: int = 0) -> tuple[Reply, bytes]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -217,6 +218,44 @@ def test_notes_are_looked_over_again_while_the_daemon_is_in_use(sandbox: Sandbox
         return "tabs" in (sandbox.context("Should I indent the Makefile with tabs or spaces?") or "")
 
     wait_until(found, "the new note is found")
+
+
+def displaced(sandbox: Sandbox) -> bool:
+    return " displaced" in Path(sandbox.paths.daemon_log).read_text("utf-8")
+
+
+def test_a_daemon_whose_address_was_removed_ends_and_the_next_message_starts_another(sandbox: Sandbox) -> None:
+    noted(sandbox)
+    pid = sandbox.start()["pid"]
+    Path(sandbox.paths.socket).unlink()
+    assert sandbox.context(QUESTION) is None
+    wait_until(lambda: gone(sandbox), "the daemon that nobody can find has ended")
+    assert displaced(sandbox)
+    assert sandbox.context(QUESTION) is None
+    assert sandbox.settled()["pid"] != pid
+    assert sandbox.context(QUESTION) is not None
+
+
+def test_a_daemon_whose_state_folder_was_deleted_leaves_its_successor_alone(sandbox: Sandbox) -> None:
+    noted(sandbox)
+    daemon = subprocess.Popen([sys.executable, "-m", "recall", "serve"], stderr=subprocess.DEVNULL)
+    sandbox.settled()
+    shutil.rmtree(sandbox.state)
+    successor = sandbox.start()["pid"]
+    daemon.terminate()
+    assert daemon.wait(timeout=30) == 0
+    assert sandbox.settled()["pid"] == successor
+    assert "staging-port" in (sandbox.context(QUESTION) or "")
+
+
+def test_questions_find_what_a_running_index_has_already(sandbox: Sandbox) -> None:
+    for number in range(400):
+        sandbox.note(f"filler-{number}", f"Filler number {number} about nothing", "x " * 300)
+    sandbox.start_without_waiting()
+    noted(sandbox)
+    wait_until(lambda: (sandbox.daemon() or {}).get("counts", {}).get("memory", 0) > 0, "a first part is in view")
+    assert (sandbox.daemon() or {})["state"] == "indexing"
+    assert sandbox.json("query", "filler about nothing")["hits"] != []
 
 
 OLDER = "import recall.version as v; v.BUILD = 1; from recall.__main__ import main; main()"

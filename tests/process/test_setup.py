@@ -1,9 +1,11 @@
 """setup, uninstall, index and the other commands, as a person runs them."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -73,17 +75,17 @@ def test_uninstall_leaves_no_settings_file_where_there_was_none_and_a_second_one
 def test_a_settings_file_that_cannot_be_edited_keeps_the_hook_in_no_other(noted: Sandbox) -> None:
     noted.run("setup")
     noted.run("setup", "--scope", "project")
-    (noted.claude / "settings.json").write_text("{,}")
+    (noted.claude / "settings.json").write_text('{"command": "recall-hook",,}')
     done = noted.run("uninstall", check=False)
     assert done.returncode == 1
     assert str(noted.claude / "settings.json") in done.stderr
-    assert not (noted.project / ".claude" / "settings.json").exists()
+    assert not (noted.project / ".claude" / "settings.local.json").exists()
     assert (noted.state / "bin" / "recall-hook").exists()  # the broken file may still call it
 
 
 def test_setup_for_one_project_is_undone_from_anywhere(noted: Sandbox) -> None:
     noted.run("setup", "--scope", "project")
-    settings = noted.project / ".claude" / "settings.json"
+    settings = noted.project / ".claude" / "settings.local.json"
     assert b"recall-hook" in settings.read_bytes()
     done = subprocess.run([sys.executable, "-m", "recall", "uninstall"], cwd=noted.home, capture_output=True, text=True)
     assert done.returncode == 0
@@ -99,15 +101,18 @@ def test_a_settings_file_that_cannot_be_edited_stays_and_nothing_else_is_done(no
     assert str(settings) in done.stderr
     assert '"UserPromptSubmit"' in done.stderr  # the snippet to paste
     assert settings.read_text() == content
-    assert not noted.state.exists()
+    assert (noted.state / "bin" / "recall-hook").exists()  # so that the pasted snippet works
+    assert not Path(noted.paths.index).exists()
+    noted.run("uninstall")
+    assert settings.read_text() == content
 
 
 def test_a_machine_too_slow_for_the_cut_off_is_asked_before_it_is_raised(noted: Sandbox) -> None:
-    noted.configure("hook.budget_ms = 20\n")
+    noted.configure("hook.budget_ms = 60\n")
     said = noted.run("setup").stdout
-    assert "too slow for 20 ms" in said
-    assert "kept 20 ms" in said
-    assert entry(noted)["args"] == ["hook", "--home", str(noted.state), "--budget", "20"]
+    assert "too slow for 60 ms" in said
+    assert "kept 60 ms" in said
+    assert entry(noted)["args"] == ["hook", "--home", str(noted.state), "--budget", "60"]
     assert "set hook.budget_ms to" in noted.run("setup", "--yes").stdout
     budget = load_config(Path(noted.paths.config))["hook.budget_ms"]
     assert budget >= 200
@@ -182,8 +187,9 @@ def test_two_index_commands_at_once_leave_a_whole_index(noted: Sandbox) -> None:
 
 
 def test_query_shows_what_the_hook_would_hand_over(noted: Sandbox) -> None:
+    noted.start()
     found = noted.json("query", QUESTION)
-    assert set(found) == {"tier", "gap", "top", "reason", "project", "hits", "ms"}
+    assert set(found) == {"tier", "gap", "top", "reason", "project", "hits", "indexing", "ms"}
     assert found["project"] == "project"
     assert set(found["hits"][0]) == {"rank", "score", "kind", "name", "description", "path", "project", "date"}
     assert noted.run("query", "--auto", QUESTION).stdout.rstrip("\n") == noted.context(QUESTION)
@@ -205,9 +211,16 @@ def test_another_projects_notes_are_found_only_when_it_is_named(noted: Sandbox) 
     named = noted.json("query", question, "--repo", "other-shop")
     assert [hit["name"] for hit in named["hits"]] == ["backup-time"]
     assert named["project"] == "other-shop"
-    unknown = noted.run("query", question, "--repo", "nowhere", check=False)
-    assert unknown.returncode == 1
-    assert "other-shop" in unknown.stderr
+    for name in ("nowhere", ""):
+        unknown = noted.run("query", question, "--repo", name, check=False)
+        assert unknown.returncode == 2
+        assert "other-shop" in unknown.stderr
+
+
+def test_a_project_that_no_transcript_tells_the_path_of_can_be_named_as_it_is_listed(noted: Sandbox) -> None:
+    listed = noted.run("query", "x y z", "--repo", "nowhere", check=False).stderr
+    name = listed.rpartition("known are: ")[2].strip()
+    assert noted.json("query", QUESTION, "--repo", name)["hits"][0]["name"] == "staging-port"
 
 
 def test_skipped_files_are_listed_with_their_reasons(noted: Sandbox) -> None:
@@ -241,8 +254,94 @@ def test_every_command_explains_itself(sandbox: Sandbox, command: str) -> None:
     assert not sandbox.state.exists()
 
 
+def test_names_cannot_forge_lines_or_control_the_terminal(noted: Sandbox) -> None:
+    bad = noted.claude_folder(noted.project) / "memory" / "a\nhook     registered\n\033[2J\u202e.md"
+    bad.write_text("", encoding="utf-8")
+    noted.run("index")
+    assert noted.json("status")["index"]["skipped"][0]["path"] == str(bad)
+    said = noted.run("status").stdout
+    assert "\033" not in said
+    assert "\u202e" not in said
+    assert "\nhook     registered\n" not in said
+    bad.write_text("The staging database is on port 6543", encoding="utf-8")
+    assert "\033" not in noted.run("query", QUESTION).stdout
+
+
+def test_two_state_folders_on_one_settings_file_do_not_undo_each_other(noted: Sandbox) -> None:
+    noted.run("setup")
+    other = noted.root / "other-state"
+    assert str(noted.state) in noted.run("setup", "--home", str(other)).stdout
+    assert str(other) in noted.run("uninstall").stdout
+    assert entry(noted)["args"] == ["hook", "--home", str(other)]
+    noted.run("uninstall", "--home", str(other))
+    assert b"recall" not in (noted.claude / "settings.json").read_bytes()
+
+
+def test_status_says_why_nothing_comes(noted: Sandbox) -> None:
+    assert "not registered" in noted.run("status").stdout
+    noted.run("setup")
+    shutil.rmtree(noted.state / "bin")
+    assert "recall-hook is missing" in noted.run("status").stdout
+    noted.run("setup")
+    noted.configure("enabled = false\n")
+    assert "switched off" in noted.run("status").stdout
+    (noted.claude / "settings.json").write_text('{"disableAllHooks": true}')
+    noted.configure("")
+    assert noted.json("status")["hook"]["disabled"] is True
+
+
+@pytest.mark.parametrize("name", ["settings.json", "config.toml"])
+def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(noted: Sandbox, name: str) -> None:
+    noted.state.mkdir(mode=0o700)
+    os.mkfifo((noted.claude if name == "settings.json" else noted.state) / name)
+    done = noted.run("setup", check=False, timeout=60)
+    assert done.returncode == 1
+    assert name in done.stderr
+    noted.run("status")
+
+
 @pytest.mark.parametrize(
-    "words", [("nonsense",), ("query",), ("query", "x", "--limit", "0"), ("setup", "--scope", "x")]
+    "config",
+    ['claude_folders = ["~nobody-of-this-name/x"]', r'claude_folders = ["/a\u0000b"]', "x = " + "[" * 5000],
+    ids=["unknown user", "NUL", "nested"],
+)
+def test_a_bad_configuration_is_one_sentence_for_every_command(noted: Sandbox, config: str) -> None:
+    noted.configure(config)
+    done = noted.run("index", check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "claude_folders" in noted.json("status")["problem"] or "lists" in noted.json("status")["problem"]
+
+
+def test_closed_streams_and_a_deleted_folder_are_no_reason_to_fail(noted: Sandbox) -> None:
+    command = f"{sys.executable} -m recall"
+    assert subprocess.run(f"{command} status >&-", shell=True).returncode == 0
+    gone = "mkdir gone; cd gone; rmdir ../gone; "
+    done = subprocess.run(
+        f"{gone} {command} status && {command} query x", shell=True, cwd=noted.home, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupted_demo_leaves_no_daemon_and_no_folder(noted: Sandbox) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("recall-demo-*"))
+    with subprocess.Popen([sys.executable, "-m", "recall", "demo"], stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout
+        for line in demo.stdout:
+            if line.startswith("daemon started"):
+                demo.terminate()
+        assert demo.wait(timeout=30) == 1
+    assert set(Path(tempfile.gettempdir()).glob("recall-demo-*")) <= before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nonsense",),
+        ("query",),
+        ("query", "x", "--limit", "1.5"),
+        ("query", "x", "--limit", "0"),
+        ("setup", "--scope", "x"),
+    ],
 )
 def test_wrong_usage_ends_with_code_2(sandbox: Sandbox, words: tuple[str, ...]) -> None:
     done = sandbox.run(*words, check=False)

@@ -21,7 +21,8 @@ def test_the_file_that_setup_writes_holds_every_setting_and_changes_none(tmp_pat
     assert load_config(path).values == Config().values
     for setting in SETTINGS:
         assert setting.doc in path.read_text(encoding="utf-8")
-    uncommented = [line.removeprefix("# ") if " = " in line else line for line in path.read_text("utf-8").splitlines()]
+    written = path.read_text("utf-8").replace("# [[", "[[").splitlines()
+    uncommented = [line.removeprefix("# ") if " = " in line else line for line in written]
     path.write_text("\n".join(line for line in uncommented if not line.startswith("#")), encoding="utf-8")
     assert load_config(path).values == Config().values
 
@@ -44,9 +45,9 @@ def test_any_text_survives_as_toml(text: str) -> None:
     ("text", "line", "words"),
     [
         ("x = 1", 1, ["'x'", "enabled", "hook.budget_ms"]),
-        ("\n[hook]\nbudget_ms = 'a'", 3, ["hook.budget_ms", "whole number from 20 to 5000", "'a'"]),
+        ("\n[hook]\nbudget_ms = 'a'", 3, ["hook.budget_ms", "whole number from 60 to 5000", "'a'"]),
         ("hook.budget_ms = true", 1, ["whole number", "True"]),
-        ("[hook]\n\nbudget_ms = 9", 3, ["from 20 to 5000", "9"]),
+        ("[hook]\n\nbudget_ms = 9", 3, ["from 60 to 5000", "9"]),
         ("[daemon]\nidle_hours = 'long'", 2, ["a number", "'long'"]),
         ("enabled = 1", 1, ["true or false", "1"]),
         ('language = "fr"', 1, ["'auto', 'en', 'ja'", "'fr'"]),
@@ -54,6 +55,7 @@ def test_any_text_survives_as_toml(text: str) -> None:
         ("claude_folders = [1]", 1, ["a list of texts"]),
         ("[hook]\nbudget = 1", 2, ["'hook.budget'"]),
         ("[foo.bar]\nx = 1", 2, ["'foo.bar.x'"]),
+        ('claude_folders = ["/a\\u0000b"]', 1, ["a list of texts"]),
         ("a = [", 1, ["TOML"]),
     ],
 )

@@ -190,6 +190,6 @@ def test_a_switch_for_all_hooks_is_seen() -> None:
 def test_the_settings_file_of_each_scope() -> None:
     claude, project = Path("/h/.claude"), Path("/p")
     assert settings_path("user", claude, project) == Path("/h/.claude/settings.json")
-    assert settings_path("project", claude, project) == Path("/p/.claude/settings.json")
+    assert settings_path("project", claude, project) == Path("/p/.claude/settings.local.json")
     with pytest.raises(UsageError, match="project folder"):
         settings_path("project", claude, None)

@@ -61,7 +61,7 @@ def test_the_notes_of_all_projects_are_found_with_their_project(claude: Path, ho
     found = scan([claude])
     assert owners(found) == {str(one): str(home / "app"), str(two): str(home / "app"), str(three): "-other"}
     assert found.skipped == []
-    assert {project.name for project in found.projects} == {"app", "-other"}
+    assert {project.name for project in found.projects} == {"app", "other"}
 
 
 def test_a_found_file_tells_what_shows_a_change(claude: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_short_name_is_the_last_part() -> None:
     assert short_names(["/home/me/one", "/home/me/two/", "-home-me-three", "C:\\work\\four"]) == {
         "/home/me/one": "one",
         "/home/me/two/": "two",
-        "-home-me-three": "-home-me-three",
+        "-home-me-three": "home-me-three",
         "C:\\work\\four": "four",
     }
 
@@ -127,7 +127,7 @@ def test_notes_without_sessions_belong_to_the_repository_of_their_folders_name(p
 def test_without_any_session_the_folders_name_stands(person: Person) -> None:
     folder = person.folder("-home-me-app")
     projects = discover([person.claude])
-    assert list(projects) == [Project("-home-me-app", "-home-me-app")]
+    assert list(projects) == [Project("-home-me-app", "home-me-app")]
     assert projects.of_folder(str(folder)).key == "-home-me-app"
 
 
