@@ -34,6 +34,7 @@ class Sandbox:
         self.root = root
         self.home = root / "home"
         self.claude = self.home / ".claude"
+        self._messages = 0
         self.project = self.home / "project"
         self.move_state(root / "state")
         (self.project / ".git").mkdir(parents=True)
@@ -59,6 +60,36 @@ class Sandbox:
         """Claude Code's folder for a project."""
         return self.claude / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(project.resolve()))
 
+    def trust(self, *projects: Path) -> None:
+        """Let the person have trusted these projects in Claude Code."""
+        trusted = {str(project.resolve()): {"hasTrustDialogAccepted": True} for project in projects}
+        (self.home / ".claude.json").write_text(json.dumps({"projects": trusted}), encoding="utf-8")
+
+    def session(self, name: str, title: str, *exchanges: tuple[str, str], project: Path | None = None) -> Path:
+        """Write the transcript of a session with a person: (message, answer) each; its path."""
+        folder = project or self.project
+        path = self.claude_folder(folder) / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        common = {
+            "sessionId": name,
+            "cwd": str(folder.resolve()),
+            "entrypoint": "cli",
+            "timestamp": "2026-08-14T09:30:00Z",
+        }
+        lines: list[dict[str, object]] = [{"type": "custom-title", "customTitle": title, "sessionId": name}]
+        for number, (message, answer) in enumerate(exchanges):
+            person: dict[str, object] = {
+                "type": "user",
+                "uuid": f"{name}-{number}",
+                "origin": {"kind": "human"},
+                "promptSource": "typed",
+            }
+            lines.append(common | person | {"message": {"role": "user", "content": message}})
+            said = {"id": f"m-{number}", "role": "assistant", "content": [{"type": "text", "text": answer}]}
+            lines.append(common | {"type": "assistant", "uuid": f"{name}-{number}-a", "message": said})
+        path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+        return path
+
     def configure(self, text: str) -> None:
         self.state.mkdir(mode=0o700, exist_ok=True)
         Path(self.paths.config).write_text(text, encoding="utf-8")
@@ -76,8 +107,14 @@ class Sandbox:
         return json.loads(self.run(*words, "--json").stdout)
 
     def message(self, prompt: str, **fields: object) -> bytes:
-        """The hook's stdin for a prompt typed in the project."""
-        usual = {"session_id": "s-1", "cwd": str(self.project), "hook_event_name": "UserPromptSubmit", "prompt": prompt}
+        """The hook's stdin for a prompt typed in the project, in a session of its own unless one is given."""
+        self._messages += 1
+        usual = {
+            "session_id": f"session-{self._messages}",
+            "cwd": str(self.project),
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": prompt,
+        }
         return json.dumps(usual | fields).encode()
 
     def hook(

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from recall.core.types import Document, FoundFile, Project
 from recall.search.dense import rank
+from recall.store.entries import Entry, Finish
 from recall.store.reader import Reader
 from recall.store.writer import Writer
 
@@ -86,14 +87,9 @@ def load_ms(vectors: Floats) -> float:
                 digests = [hashlib.sha256(vector.tobytes()).digest() for vector in chunk]
                 file = FoundFile("memory", f"/bench/{start}.md", project.key, 1000, 1)
                 writer.enlist([file], {project.key: project})
-                writer.put(
-                    file,
-                    Document("memory", file.path, project.key, f"Note {start}", "What it is about", ""),
-                    project=project,
-                    digests=digests,
-                    vectors=dict(zip(digests, chunk, strict=True)),
-                    mtime_ns=1,
-                )
+                document = Document("memory", file.path, project.key, f"Note {start}", "What it is about", "")
+                entry = Entry(document, project, digests, dict(zip(digests, chunk, strict=True)))
+                writer.put(file, entry, finish=Finish(project, 1))
             writer.tidy()
         reader = Reader(path)
         if not np.array_equal(reader.load("bench").vectors, vectors):

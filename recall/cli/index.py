@@ -90,7 +90,7 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     from recall.embed.embedder import Embedder
     from recall.embed.manifest import find_model
     from recall.index.pipeline import run as run_pipeline
-    from recall.index.sources import sources_of
+    from recall.index.sources import configured_sources
     from recall.sources.projects import discover
 
     make_private_folder(paths.home)
@@ -102,7 +102,7 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     try:
         report = run_pipeline(
             paths,
-            sources_of(folders, discover(folders)),
+            configured_sources(folders, discover(folders), config),
             embedder,
             progress=lambda p: line.show(p.chunks_done, p.chunks_total, p.seconds_left),
         )

@@ -13,7 +13,9 @@ HELP = "show the records closest in meaning to a question"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question")
-    parser.add_argument("--repo", metavar="NAME", help="search this project instead of the current folder's")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--repo", metavar="NAME", help="search this project instead of the current folder's")
+    where.add_argument("--all", action="store_true", help="search all projects")
     parser.add_argument("--kind", choices=("memory", "knowledge", "conversation"), help="only records of this kind")
     parser.add_argument("--limit", type=_limit, default=10, help="how many to show (default 10)")
     parser.add_argument("--auto", action="store_true", help="show exactly what the hook would hand over")
@@ -25,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         "question": arguments.question,
         "cwd": current_folder(),
         "repo": arguments.repo,
+        "all": arguments.all,
         "kind": arguments.kind,
         "limit": arguments.limit,
         "auto": arguments.auto,
@@ -35,11 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.auto:
         print(result["additional_context"] or f"(nothing shown: {_numbers(result)})")
     else:
-        _show(result)
+        _show(result, searched_all=arguments.all)
     return 0
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: dict[str, Any], *, searched_all: bool) -> None:
     for hit in result["hits"]:
         date = f" {hit['date']}" if hit["date"] else ""
         print(f"{hit['rank']:>3}  {hit['score']:.3f}  [{hit['kind']}]{date} {one_line(hit['name'])}")
@@ -48,7 +51,7 @@ def _show(result: dict[str, Any]) -> None:
         print(f"            {one_line(hit['path'])}")
     if result["indexing"]:
         print("(the index is being built; `recall status` shows how far it is)")
-    where = result["project"] or "no project"
+    where = result["project"] or ("all projects" if searched_all else "no project")
     print(f"({len(result['hits'])} of {where}: {_numbers(result)}, {result['reason']}, {result['ms']:.0f} ms)")
 
 

@@ -6,15 +6,21 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall.cli.client import call, current_folder
 from recall.core.config import Config, load_config
 from recall.core.errors import ConfigError, DaemonError, RecallError
+from recall.core.types import KINDS, SHARED
 from recall.text.clean import one_line
 from recall.version import VERSION
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, state_home
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recall.store.reader import Share
 
 HELP = "show the daemon, the index and what the hook did in the last 24 hours"
 
@@ -69,7 +75,17 @@ def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any
     from recall.embed.manifest import find_model
     from recall.store.reader import Reader
 
-    empty: dict[str, Any] = {"bytes": 0, "documents": {}, "pending": 0, "skipped": [], "damaged": None}
+    empty: dict[str, Any] = {
+        "bytes": 0,
+        "documents": {},
+        "projects": [],
+        "pending": 0,
+        "left_out": {},
+        "damaged_lines": 0,
+        "masked": {},
+        "skipped": [],
+        "damaged": None,
+    }
     try:
         identity = find_model(config["model"], Path(paths.models)).identity
     except RecallError as error:
@@ -83,11 +99,29 @@ def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any
         reader.close()
     return identity, {
         "bytes": found.bytes,
-        "documents": {kind: found.documents.get(kind, 0) for kind in ("memory", "knowledge", "conversation")},
+        "documents": {kind: found.documents.get(kind, 0) for kind in KINDS},
+        "projects": _by_project(found.shares),
         "pending": found.pending,
+        "left_out": dict(found.left_out),
+        "damaged_lines": found.damaged_lines,
+        "masked": dict(found.masked),
         "skipped": [asdict(item) for item in found.skipped],
         "damaged": str(found.damaged) if found.damaged else None,
     }
+
+
+def _by_project(shares: "Sequence[Share]") -> list[dict[str, Any]]:
+    """Documents and rows of each project by kind; the shared records stand first, under the name `shared`."""
+    found: dict[str, dict[str, Any]] = {}
+    for share in sorted(shares, key=lambda share: share.project.key):
+        name = share.project.name if share.project.key != SHARED else "shared"
+        place = found.setdefault(share.project.key, {"name": name, "path": share.project.key})
+        place[share.kind] = {"documents": share.documents, "rows": share.rows}
+    return list(found.values())
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def _hook(paths: StatePaths, config: Config) -> dict[str, Any]:
@@ -145,7 +179,7 @@ def _text(found: dict[str, Any]) -> str:
     if serve["pid"]:
         daemon += f", process {serve['pid']}, {serve['rss_mb']:.0f} MB, {found['device'] or 'no device yet'}"
     documents = ", ".join(f"{count} {kind}" for kind, count in index["documents"].items() if count) or "no records"
-    silent = ", ".join(f"{count} {reason}" for reason, count in sorted(day["silent"].items())) or "none"
+    silent = _counts(day["silent"]) or "none"
     lines = [
         f"recall {found['version']}, state folder {found['home']}",
         f"model    {found['model'] or 'none'}",
@@ -154,6 +188,16 @@ def _text(found: dict[str, Any]) -> str:
         f"hook     {_state_of_hook(hook)}",
         f"24 hours {day['asked']} asked, {day['shown']} shown, {day['timeouts']} time-outs; silent: {silent}",
     ]
+    for project in index["projects"]:
+        kinds = {
+            kind: project[kind]["documents"] for kind in ("memory", "knowledge", "conversation") if kind in project
+        }
+        lines.append(f"           {one_line(project['name'])}: {_counts(kinds)}")
+    if index["left_out"] or index["damaged_lines"]:
+        damaged = f"; {index['damaged_lines']} damaged lines" if index["damaged_lines"] else ""
+        lines.append(f"left out {_counts(index['left_out']) or 'no'} sessions{damaged}")
+    if index["masked"]:
+        lines.append(f"masked   {_counts(index['masked'])}")
     if found["problem"]:
         lines.append(f"problem  {found['problem']}")
     if index["damaged"]:

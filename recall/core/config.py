@@ -41,6 +41,24 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("daemon.transport", "auto", "auto: unix socket, on Windows loopback TCP", choices=("auto", "unix", "tcp")),
     Setting("daemon.idle_hours", 6.0, "the daemon ends after so many hours without a question", low=0.001, high=8760),
     Setting("daemon.scan_seconds", 60, "while in use, notes are looked over this often", low=1, high=86400),
+    Setting("conversations.enabled", True, "whether past conversations are indexed"),
+    Setting(
+        "conversations.keep_days",
+        365,
+        "days that conversations stay whose transcript Claude Code has deleted; 0: they go with it",
+        high=36500,
+    ),
+    Setting(
+        "knowledge",
+        [],
+        "folders of rules and decision records besides a repository's usual places",
+        table=(
+            Setting("path", "", "the folder"),
+            Setting("scope", "shared", "shared, or the name of the one project that it belongs to"),
+            Setting("include", ["**"], "which files of it, as patterns"),
+            Setting("exclude", [], "which of these not"),
+        ),
+    ),
 )
 
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

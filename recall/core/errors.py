@@ -40,6 +40,10 @@ class SourceError(RecallError):
     """A record file cannot be read; the sentence is the reason listed under `skipped`."""
 
 
+class MaskingError(RecallError):
+    """A text could not be searched for secrets and must not be used."""
+
+
 class ModelError(RecallError):
     """The model is missing, damaged or does not fit its manifest."""
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["memory", "knowledge", "conversation"]
+KINDS: tuple[Kind, ...] = ("memory", "knowledge", "conversation")
 Tier = Literal["none", "some", "strong"]
 
 #: The word that stands for each kind in a headline.
@@ -56,6 +57,19 @@ class Document:
     description: str
     body: str
     date: str | None = None  # ISO 8601 day, conversations only
+    key: str = ""  # tells the documents of one file apart: a transcript holds many exchanges
+    session: str | None = None  # conversations: the session that the exchange belongs to
+    language: str | None = None  # "en", "ja", ...: of a record that exists in several languages
+    group: str | None = None  # the same for all language versions of one record; at most one of a group is shown
+    successor: str | None = (
+        None  # knowledge: short name of the record that replaced this one ("0031"); "" if nothing did
+    )
+    successor_path: str | None = None  # where that record stands, when it is known
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """All sessions that hold the exchange, as far as the file alone tells."""
+        return frozenset((self.session,)) if self.session else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +84,8 @@ class Hit:
     path: str
     project: str  # Project.key
     date: str | None = None
+    session: str | None = None
+    language: str | None = None
+    group: str | None = None
+    successor: str | None = None
+    successor_path: str | None = None

@@ -4,33 +4,34 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from recall.core.errors import DaemonRefused, UsageError
-from recall.core.types import Hit, Project
+from recall.core.types import KINDS, Hit
 from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
-from recall.daemon.prompt import EVENT, Message, Skip, gist, read_message
-from recall.search.answer import KINDS, Result, context, search
+from recall.daemon.loaded import LoadedIndexes
+from recall.daemon.naming import project_meant, project_name
+from recall.daemon.prompt import Message, empties_the_conversation, gist, read_message, reason_to_skip
+from recall.daemon.sessions import Session, Sessions
+from recall.search.answer import Result, hand_over, search
 from recall.search.gate import CANDIDATES
-from recall.sources.projects import Projects
-from recall.sources.repository import is_path
+from recall.search.select import Asker
+from recall.text.language import language_of
 
-#: An error lists at most so many projects.
-MAX_LISTED = 12
 #: Most hits that `query` may ask for.
 MAX_LIMIT = 1000
+NOTHING = Result()
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What one message gets: the printed line (empty for silence), the records in it, and how it came to that."""
 
-    line: bytes
-    items: Sequence[Hit]
-    result: Result
     reason: str
+    line: str = ""
+    items: Sequence[Hit] = ()
+    result: Result = NOTHING
 
 
 class Answers:
@@ -39,29 +40,30 @@ class Answers:
     def __init__(self, engine: Engine, journal: Journal) -> None:
         self._engine = engine
         self._journal = journal
+        self._loaded = LoadedIndexes()
+        self._sessions = Sessions()
+        self._sessions.restore(journal.shown())
 
     def hook(self, body: bytes) -> bytes:
         """The line that the hook prints for its stdin, empty for silence. The journal learns which, not the message."""
         started = time.perf_counter()
-        config = self._engine.config.current()
-        message = read_message(body, config["hook.min_characters"])
-        if not config["enabled"]:
-            message = Skip("disabled")
-        session = message.session if isinstance(message, Message) else None
-        decision = self._decide(message)
+        message = read_message(body)
+        session = self._sessions.of(message.session if message else None)
+        decision = self._decide(message, session)
+        session.shown.update(hit.path for hit in decision.items)
         self._journal.add(
             Entry(
-                session=session,
+                session=message.session if message else None,
                 tier=decision.result.tier,
                 reason=decision.reason,
                 gap=decision.result.gap,
                 top=decision.result.top,
                 items=decision.items,
-                size=len(decision.line),
+                size=len(decision.line.encode()),
                 ms=(time.perf_counter() - started) * 1000,
             )
         )
-        return decision.line
+        return decision.line.encode()
 
     def query(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What `recall query --json` prints (DESIGN.md, section 5). Raises UsageError for wrong fields."""
@@ -71,48 +73,72 @@ class Answers:
             raise UsageError("the question is empty; write what you are looking for")
         cwd = cwd if isinstance(cwd, str) else None
         ready = self._ready()
+        scope: frozenset[str] | None = ready.projects.current(cwd, None)
         extra: dict[str, Any] = {}
         if fields.get("auto"):
-            message = {"prompt": question, "cwd": cwd, "hook_event_name": EVENT}
-            decision = self._decide(read_message(_json(message), self._engine.config.current()["hook.min_characters"]))
+            decision = self._decide(Message(question.strip(), cwd), Session())
             result, hits, reason = decision.result, decision.items, decision.reason
-            line = json.loads(decision.line)["hookSpecificOutput"]["additionalContext"] if decision.line else None
-            extra = {"additional_context": line}
-            project = _project_name(ready.projects, ready.projects.current(cwd, None))
+            printed = json.loads(decision.line)["hookSpecificOutput"] if decision.line else {}
+            extra = {"additional_context": printed.get("additionalContext")}
         else:
-            scope = ready.projects.current(cwd, None)
-            if fields.get("repo") is not None:
-                scope = frozenset({_project_meant(str(fields["repo"]), ready.projects).key})
+            if fields.get("all"):
+                scope = None
+            elif fields.get("repo") is not None:
+                scope = frozenset({project_meant(str(fields["repo"]), ready.projects).key})
             kinds = [kind for kind in KINDS if fields.get("kind") in (None, kind)]
             limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
-            vector = ready.embedder.embed_query(gist(question))
-            result = search(ready.snapshot, vector, ready.manifest.gate, projects=scope, kinds=kinds, limit=limit)
-            hits, reason, project = result.hits, result.reason, _project_name(ready.projects, scope)
+            result = self._search(ready, question, scope, None, kinds=kinds, limit=limit)
+            hits, reason = result.hits, result.reason
         return {
             "tier": result.tier,
             "gap": round(result.gap, 4),
             "top": round(result.top, 4),
             "reason": reason,
-            "project": project,
-            "hits": [asdict(hit) | {"score": round(hit.score, 4)} for hit in hits],
+            "project": project_name(ready.projects, scope) if scope is not None else None,
+            "hits": [_hit(hit) for hit in hits],
             "indexing": self._engine.indexing,
             "ms": round((time.perf_counter() - started) * 1000, 1),
         } | extra
 
-    def _decide(self, message: Message | Skip) -> Decision:
-        """Search for a message and render what the gate lets through."""
-        if isinstance(message, Skip):
-            return Decision(b"", (), Result("none", 0.0, 0.0, "no records", (), ()), message.reason)
-        ready, config = self._ready(), self._engine.config.current()
+    def _decide(self, message: Message | None, session: Session) -> Decision:
+        """Search for a message and render what the gate and the session let through."""
+        config = self._engine.config.current()
+        reason = "disabled" if not config["enabled"] else reason_to_skip(message, config["hook.min_characters"])
+        if message and empties_the_conversation(message.prompt):
+            session.shown.clear()
+        if message is None or reason:
+            return Decision(reason or "unreadable")
+        if session.is_second_call(message.prompt_id):
+            return Decision("answered")
+        session.look(message.transcript)
+        ready = self._ready()
         scope = ready.projects.current(message.cwd, message.transcript)
-        vector = ready.embedder.embed_query(gist(message.prompt))
-        gate, snapshot = ready.manifest.gate, ready.snapshot
-        result = search(snapshot, vector, gate, projects=scope, limit=CANDIDATES)
-        language = snapshot.language if config["language"] == "auto" else config["language"]
-        printed = context(result, gate, language, scope, message.event)
-        if printed is None:
-            return Decision(b"", (), result, result.reason)
-        return Decision(printed.line.encode(), printed.hits, result, result.reason)
+        result = self._search(ready, message.prompt, scope, message.session, kinds=KINDS, limit=CANDIDATES)
+        asker = Asker(
+            projects=scope,
+            shown=session.shown,
+            at_hand={
+                hit.path for hit in result.candidates if session.has_opened(hit.path) or self._loaded.names(hit.path)
+            },
+        )
+        language = ready.snapshot.language if config["language"] == "auto" else config["language"]
+        printed = hand_over(result, ready.manifest.gate, language, asker, message.event)
+        if printed:
+            return Decision(result.reason, printed.line, printed.hits, result)
+        return Decision("already shown" if result.tier != "none" else result.reason, result=result)
+
+    def _search(
+        self, ready: Ready, question: str, scope: frozenset[str] | None, session: str | None, **options: Any
+    ) -> Result:
+        return search(
+            ready.snapshot,
+            ready.embedder.embed_query(gist(question)),
+            ready.manifest.gate,
+            projects=scope,
+            language=language_of(question),
+            session=session,
+            **options,
+        )
 
     def _ready(self) -> Ready:
         ready = self._engine.ready
@@ -121,29 +147,8 @@ class Answers:
         return ready
 
 
-def _project_meant(name: str, projects: Projects) -> Project:
-    """The one project that `--repo NAME` names. Raises UsageError with the candidates."""
-    found = projects.named(name)
-    if len(found) == 1:
-        return found[0]
-    listed = sorted(project.name for project in found or projects)
-    names = ", ".join(listed[:MAX_LISTED]) + (f" and {len(listed) - MAX_LISTED} more" if listed[MAX_LISTED:] else "")
-    if found:
-        raise UsageError(f"{name!r} could be several projects; write more of the path: {names}")
-    raise UsageError(f"no project is called {name!r}; known are: {names or 'none yet'}")
-
-
-def _project_name(projects: Projects, scope: frozenset[str]) -> str | None:
-    """The short name of the project in scope, None where nothing is known of it.
-
-    A project whose path no transcript tells (they are deleted after 30 days) is named by the asker's path.
-    """
-    known = sorted(scope & projects.by_key.keys())
-    if not known:
-        return None
-    key = next(filter(is_path, sorted(scope)), known[0])
-    return projects.by_key[key].name if key in projects.by_key else Path(key).name
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value).encode()
+def _hit(hit: Hit) -> dict[str, Any]:
+    """A hit as `query --json` shows it; what a kind does not have is left out."""
+    fields = asdict(hit) | {"score": round(hit.score, 4)}
+    usual = ("rank", "score", "kind", "name", "description", "path", "project", "date")
+    return {key: value for key, value in fields.items() if key in usual or value is not None}

@@ -1,6 +1,6 @@
 """What a question needs, held in memory: the model, the snapshot of the index and the projects."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,9 @@ from recall.embed.embedder import Embedder
 from recall.embed.manifest import Manifest, find_model
 from recall.search.answer import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
-from recall.store.reader import Reader, Rows, Summary
+from recall.sources.succession import resolve
+from recall.store.reader import Reader, Record, Rows, Summary
+from recall.text.masking import mask
 from recall.wire.paths import StatePaths
 
 State = Literal["warming", "ready", "failed"]
@@ -58,6 +60,7 @@ class Engine:
             manifest = find_model(self.config.current()["model"], Path(self.paths.models))
             embedder = Embedder(manifest)
             embedder.embed_query("warm up")  # the first run allocates what all later ones use
+            mask("warm up")
             projects = discover(self.claude_folders())
             self.ready = Ready(manifest, embedder, self._read(embedder.identity), projects)
             self.failure = ""
@@ -83,7 +86,8 @@ class Engine:
         except StoreError as error:
             self._log.failure("read-failed", error)
             rows = Rows.none()
-        return take_snapshot(rows.vectors, rows.row_documents, rows.documents, rows.projects, rows.generation)
+        documents = with_successors(rows.documents)
+        return take_snapshot(rows.vectors, rows.row_documents, documents, rows.projects, rows.generation)
 
     def _version_of_index(self) -> tuple[int, ...] | None:
         try:
@@ -94,3 +98,14 @@ class Engine:
     def close(self) -> None:
         """Close the index. Called when no thread works any more."""
         self._reader.close()
+
+
+def with_successors(records: Sequence[Record]) -> list[Record]:
+    """The records with what stands in the place of each today; they themselves hold only what their file says."""
+    found = resolve(record for record in records if record.kind == "knowledge")
+    return [
+        replace(record, successor=found[record.path].successor, successor_path=found[record.path].path)
+        if record.path in found
+        else record
+        for record in records
+    ]

@@ -12,7 +12,7 @@ from recall.core.log import Log
 from recall.daemon.engine import Engine
 from recall.embed.memory import release_free_memory
 from recall.index.pipeline import Progress, Report, run
-from recall.index.sources import sources_of
+from recall.index.sources import configured_sources
 from recall.sources.projects import Projects, discover
 
 #: Seconds between two snapshots of an index that is being built, plus ten times what making one takes.
@@ -82,7 +82,7 @@ class Indexer:
         try:
             report = run(
                 engine.paths,
-                sources_of(folders, projects),
+                configured_sources(folders, projects, engine.config.current()),
                 ready.embedder,
                 progress=lambda progress: self._show(progress, projects),
                 pause=engine.turnstile.let_questions_pass,

@@ -38,6 +38,14 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    def shown(self) -> Iterator[tuple[str, list[str]]]:
+        """What was handed over, in order of time: (session, paths)."""
+        for line in _lines(self._path):
+            fields = _object(line)
+            session, items = fields.get("session"), fields.get("items")
+            if isinstance(session, str) and isinstance(items, list):
+                yield session, [str(item.get("path")) for item in items if isinstance(item, dict)]
+
     def add(self, entry: Entry) -> None:
         session = entry.session if entry.session and _PLAIN.match(entry.session) else None
         fields = {

@@ -24,6 +24,8 @@ MACHINE_MADE = (
 )
 #: `/clear`, `/plugin:name args`; a message that begins with a path (`/etc/hosts is wrong`) is a question.
 _SLASH_COMMAND = re.compile(r"/[\w:.-]*(\s|\Z)")
+#: Commands after which nothing of what was shown is in the conversation any more.
+EMPTYING = ("/clear", "/compact", "/new", "/reset")
 OFF_WORD = "#norecall"
 #: Characters that are kept of each end of a long message: together some 200 tokens of English or 400 of Japanese,
 #: which take 40 to 90 ms on two cores.
@@ -33,20 +35,15 @@ EVENT = "UserPromptSubmit"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a person and where it was typed. `event` is echoed in the answer."""
+    """One message and where it was typed. `event` is echoed in the answer; `agent` is set in a subagent."""
 
     prompt: str
-    cwd: str | None
-    transcript: str | None
-    session: str | None
-    event: str
-
-
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """Why a message is not searched, in one fixed word for the journal."""
-
-    reason: str
+    cwd: str | None = None
+    transcript: str | None = None
+    session: str | None = None
+    prompt_id: str | None = None
+    agent: str | None = None
+    event: str = EVENT
 
 
 def gist(prompt: str) -> str:
@@ -57,33 +54,34 @@ def gist(prompt: str) -> str:
     return prompt if len(prompt) <= 2 * END_CHARACTERS else f"{prompt[:END_CHARACTERS]}\n{prompt[-END_CHARACTERS:]}"
 
 
-def read_message(body: bytes, min_characters: int) -> Message | Skip:
-    """The hook's stdin as a Message, or the reason to stay silent. Keys in snake_case or camelCase."""
+def read_message(body: bytes) -> Message | None:
+    """The hook's stdin as a Message, None when it is none. Keys in snake_case or camelCase; only `prompt` is needed."""
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
-        return Skip("unreadable")
-    if not isinstance(fields, dict):
-        return Skip("unreadable")
-    prompt = _text(fields, "prompt")
+        return None
+    prompt = _text(fields, "prompt") if isinstance(fields, dict) else None
     if prompt is None:
-        return Skip("unreadable")
-    message = Message(
+        return None
+    return Message(
         prompt=prompt.strip(),
         cwd=_text(fields, "cwd"),
         transcript=_text(fields, "transcript_path", "transcriptPath"),
         session=_text(fields, "session_id", "sessionId"),
+        prompt_id=_text(fields, "prompt_id", "promptId"),
+        agent=_text(fields, "agent_id", "agentId"),
         event=_text(fields, "hook_event_name", "hookEventName") or EVENT,
     )
-    reason = _reason_to_skip(message, fields, min_characters)
-    return Skip(reason) if reason else message
 
 
-def _reason_to_skip(message: Message, fields: dict[str, Any], min_characters: int) -> str | None:
+def reason_to_skip(message: Message | None, min_characters: int) -> str | None:
+    """Why a message is not searched, in one fixed word for the journal; None for a person's question."""
+    if message is None:
+        return "unreadable"
     prompt = message.prompt
     if message.event != EVENT:
         return "event"
-    if _text(fields, "agent_id", "agentId"):
+    if message.agent:
         return "subagent"
     if prompt.startswith(MACHINE_MADE):
         return "machine"
@@ -94,6 +92,11 @@ def _reason_to_skip(message: Message, fields: dict[str, Any], min_characters: in
     if len(prompt) < min_characters:
         return "short"
     return None
+
+
+def empties_the_conversation(prompt: str) -> bool:
+    """Whether this command takes what was shown out of the conversation."""
+    return any(prompt == word or prompt.startswith(f"{word} ") for word in EMPTYING)
 
 
 def _text(fields: dict[str, Any], *names: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import psutil
 
+from recall.core.types import KINDS
 from recall.daemon.engine import Engine
 from recall.daemon.indexer import Indexer
 from recall.version import BUILD, VERSION
@@ -22,7 +23,7 @@ def status(engine: Engine, indexer: Indexer) -> dict[str, Any]:
         "pid": os.getpid(),
         "model": ready.manifest.name if ready else None,
         "device": ready.embedder.device if ready else None,
-        "counts": {kind: summary.rows.get(kind, 0) for kind in ("memory", "knowledge", "conversation")},
+        "counts": {kind: summary.rows.get(kind, 0) for kind in KINDS},
         "pending": summary.pending,
         "progress": asdict(progress) if progress else None,
         "generation": ready.snapshot.generation if ready else None,

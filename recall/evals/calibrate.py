@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from recall.embed.manifest import Gate
 from recall.evals.measure import Outcome
-from recall.search.gate import MAX_NOTES
+from recall.search.select import MAX_NOTES
 
 #: So many values of each sign are tried, evenly spaced over those that occur.
 _STEPS = 100

@@ -15,6 +15,7 @@ from recall.evals.metrics import rank_of
 from recall.evals.questions import Question
 from recall.search import answer
 from recall.search.dense import Floats
+from recall.search.select import Asker
 from recall.sources import memory
 from recall.text import chunks
 
@@ -96,7 +97,7 @@ def judge(corpus: Corpus, question: Question, query: Floats, gate: Gate) -> Outc
     snapshot, project = corpus.snapshot, {str(corpus.folder)}
     result = answer.search(snapshot, query, gate, projects=project, limit=len(snapshot.documents))
     searched = len(question.query.strip()) >= MIN_CHARACTERS
-    printed = answer.context(result, gate, snapshot.language, project) if searched else None
+    printed = answer.hand_over(result, gate, snapshot.language, Asker(project)) if searched else None
     ranked = [Path(hit.path).relative_to(corpus.folder).as_posix() for hit in result.hits]
     shown = {hit.path for hit in printed.hits} if printed else set()
     return Outcome(

@@ -1,12 +1,11 @@
-"""One run that brings the index up to date: scan, compare, read, cut, embed, write.
+"""One run that brings the index up to date: scan, compare, read, mask, cut, embed, write.
 
 Each document is written as soon as its chunks are embedded, in a transaction of its own. An end at any moment, even
 by kill -9, loses the work on one document at most: the next run compares again and goes on.
 """
 
-import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -14,13 +13,16 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from recall.core.errors import RecallError, SourceError, StoreBusy, StoreDamaged, StoreError
-from recall.core.types import Document, FoundFile, Kind, Project, Skipped
-from recall.index.plan import plan, seconds_left, trusted_mtime
+from recall.core.errors import MaskingError, RecallError, SourceError, StoreBusy, StoreDamaged, StoreError
+from recall.core.types import FoundFile, Project, Skipped
+from recall.index.plan import Plan, plan, seconds_left, trusted_mtime
+from recall.index.reading import RECIPE, Reading, prepare
+from recall.index.sources import GrowingSource, Source
+from recall.sources.conversations import Ending, Step
 from recall.sources.memory import Scan
+from recall.store.entries import Entry, Finish, Outcome, Vector
 from recall.store.repair import set_aside
-from recall.store.writer import Vector, Writer
-from recall.text.chunks import cut
+from recall.store.writer import Writer
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths
 
@@ -33,15 +35,6 @@ class PassageEmbedder(Protocol):
     @property
     def dimension(self) -> int: ...
     def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the records of one kind come from. `scan` is called under the lock; `read` raises SourceError."""
-
-    kind: Kind
-    scan: Callable[[], Scan]
-    read: Callable[[FoundFile], Document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ class Report:
 
 def run(
     paths: StatePaths,
-    sources: Sequence[Source],
+    sources: Sequence[Source | GrowingSource],
     embedder: PassageEmbedder,
     *,
     progress: Callable[[Progress], None] = lambda _: None,
@@ -85,10 +78,10 @@ def run(
 ) -> Report:
     """Bring the index in the state folder up to date. A damaged one is set aside and built anew.
 
-    `pause` is called before each chunk (40 to 100 ms of work) and may block, so that a question goes first; when
-    `stop` says so, the run ends after the chunk in hand. Raises StoreBusy when another run is under way, other
-    StoreErrors when the file or the disk fails (what was written stays good), and ModelError as the embedder raises
-    it. Everything else becomes a line in `skipped`.
+    `pause` is called before each chunk (40 to 100 ms of work) and within long files, and may block, so that a question
+    goes first; when `stop` says so, the run ends after the chunk in hand. Raises StoreBusy when another run is under
+    way, other StoreErrors when the file or the disk fails (what was written stays good), and ModelError as the embedder
+    raises it. Everything else becomes a line in `skipped`.
     """
     path = Path(paths.index)
     try:
@@ -103,6 +96,7 @@ def run(
     def attempt() -> Report:
         with Writer(path, embedder.identity, embedder.dimension) as writer:
             writer.check()
+            writer.apply_recipe(RECIPE)
             return _Run(writer, embedder, progress, pause, stop).over(sources)
 
     with lock:
@@ -118,18 +112,14 @@ class _Task:
     """A file that has to be read. `mtime_ns` is what may be stored as its time."""
 
     file: FoundFile
-    read: Callable[[FoundFile], Document]
-    project: Project
+    source: Source | GrowingSource
+    projects: Mapping[str, Project]
     mtime_ns: int | None
+    is_new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A document with its chunks by their digests, in order of the text."""
-
-    document: Document
-    digests: list[bytes]
-    texts: Mapping[bytes, str]
+class _Stopped(Exception):
+    """The run is to end."""
 
 
 class _Run:
@@ -150,12 +140,19 @@ class _Run:
         self._stop = stop
         self._started = time.monotonic()
         self._skipped: dict[str, str] = {}
+        self._taken: set[str] = set()  # paths that a source has offered
         self._outcomes = {"added": 0, "changed": 0, "unchanged": 0}
         self._scanned = self._removed = self._embedded = 0
 
-    def over(self, sources: Sequence[Source]) -> Report:
-        tasks = [task for source in sources for task in self._look_over(source)]
-        complete = self._work(tasks)
+    def over(self, sources: Sequence[Source | GrowingSource]) -> Report:
+        # All that is gone goes first: a file that changed its kind is then new under the other one.
+        looks = [self._look_over(source) for source in sources]
+        tasks = [task for look in looks for task in self._enlist(*look)]
+        try:
+            self._work(tasks)
+            complete = True
+        except _Stopped:
+            complete = False
         skipped = [Skipped(path, reason) for path, reason in sorted(self._skipped.items())]
         if complete:
             self._writer.set_skipped(skipped)
@@ -172,27 +169,35 @@ class _Run:
             complete=complete,
         )
 
-    def _look_over(self, source: Source) -> list[_Task]:
-        """Scan one source, take out what is gone, and return what has to be read, the latest changes first."""
+    def _look_over(self, source: Source | GrowingSource) -> tuple[Source | GrowingSource, Scan, Plan, int]:
+        """Scan one source and take out what is gone. A file that two sources offer is the first one's."""
         scanned_ns = time.time_ns()
         scan = source.scan()
         self._skipped.update((item.path, item.reason) for item in scan.skipped)
-        decided = plan(self._writer.stored(source.kind), scan.files, [item.path for item in scan.skipped])
+        files = [file for file in scan.files if file.path not in self._taken]
+        self._taken.update(file.path for file in files)
+        decided = plan(self._writer.stored(source.kind), files, [item.path for item in scan.skipped])
+        self._removed += self._writer.remove(
+            decided.removed, now=scanned_ns // 1_000_000_000, keep_days=source.keep_days
+        )
+        self._scanned += len(files)
+        self._outcomes["unchanged"] += len(decided.unchanged)
+        return source, scan, decided, scanned_ns
+
+    def _enlist(self, source: Source | GrowingSource, scan: Scan, decided: Plan, scanned_ns: int) -> list[_Task]:
+        """Note what is new, and return what has to be read, the latest changes first."""
         # Records that belong to all projects stand under a key that no project has.
         shared = {file.project: Project(file.project, file.project) for file in scan.files}
         projects = {**shared, **scan.projects.by_key}
-        self._writer.remove(decided.removed)
         self._writer.enlist(decided.new, projects)
-        self._removed += len(decided.removed)
-        self._scanned += len(decided.new) + len(decided.maybe_changed) + len(decided.unchanged)
-        self._outcomes["unchanged"] += len(decided.unchanged)
+        new = {file.path for file in decided.new}
         return [
-            _Task(file, source.read, projects[file.project], trusted_mtime(file.mtime_ns, scanned_ns))
+            _Task(file, source, projects, trusted_mtime(file.mtime_ns, scanned_ns), file.path in new)
             for file in sorted(decided.new + decided.maybe_changed, key=lambda file: -file.mtime_ns)
         ]
 
-    def _work(self, tasks: Sequence[_Task]) -> bool:
-        """Read all files and write what needs no embedding, then embed the others; False when stopped.
+    def _work(self, tasks: Sequence[_Task]) -> None:
+        """Read all files and write what needs no embedding, then embed the others.
 
         All are read first, so that the remaining time can be told from the chunks there are. Those with something to
         embed are read again when it is their turn: their texts together could be larger than the memory.
@@ -200,17 +205,14 @@ class _Run:
         waiting: list[tuple[_Task, int]] = []
         counted: set[bytes] = set()
         for task in tasks:
-            if self._stop():
-                return False
-            reading = self._read(task)
-            if reading is None:
-                continue
-            missing = self._writer.missing(reading.digests)
+            missing: set[bytes] = set()
+            for _, reading in self._steps(task):
+                missing.update(self._writer.missing(reading.digests) if reading else ())
             if missing:
-                waiting.append((task, len(set(missing) - counted)))
-                counted.update(missing)
+                waiting.append((task, len(missing - counted)))
+                counted |= missing
             else:
-                self._put(task, reading, {})
+                self._write(task, lambda: None)
         began, chunks_done, done = time.monotonic(), 0, len(tasks) - len(waiting)
 
         def tell(chunks: int) -> None:
@@ -220,40 +222,85 @@ class _Run:
 
         tell(0)
         for task, chunks in waiting:
-            reading = self._read(task)
-            if reading is not None:
-                vectors: dict[bytes, Vector] = {}
-                for digest in self._writer.missing(reading.digests):
-                    self._pause()
-                    if self._stop():
-                        return False
-                    vector = self._embed(task.file.path, reading.texts[digest])
-                    if vector is None:
-                        break
-                    vectors[digest] = vector
-                    tell(chunks_done + min(len(vectors), chunks))
-                else:
-                    self._put(task, reading, vectors)
+            before = self._embedded
+
+            def one_more(done: int = chunks_done, chunks: int = chunks, before: int = before) -> None:
+                tell(done + min(self._embedded - before, chunks))
+
+            self._write(task, one_more)
             done += 1
             chunks_done += chunks
             tell(chunks_done)
-        return True
 
-    def _read(self, task: _Task) -> _Reading | None:
-        """The document and its chunks; None, with a line under `skipped`, for a file that cannot be read."""
+    def _steps(self, task: _Task) -> Iterator[tuple[Step, Reading | None]]:
+        """The steps of reading a file and what is to be embedded in each; what fails is a line under `skipped`."""
+        path = task.file.path
         try:
-            document = task.read(task.file)
-            chunks = cut(document.name, document.description, document.body)
+            for step in task.source.follow(task.file, self._writer.state(path)):
+                if step.document is None and step.ending is None:
+                    self._pause()  # much was read for nothing, and there may be more
+                if self._stop():
+                    raise _Stopped
+                reading = None
+                if step.document is not None:
+                    try:
+                        reading = prepare(step.document)
+                    except MaskingError as error:
+                        self._give_up(task, str(error))
+                yield step, reading
         except SourceError as error:
-            reason = str(error)
+            self._give_up(task, str(error))
+        except (RecallError, _Stopped):
+            raise
         except Exception as error:  # whatever one file does to its reader must not hide the others
-            reason = f"cannot be read ({type(error).__name__})"
-        else:
-            digests = [hashlib.sha256(chunk.encode()).digest() for chunk in chunks]
-            return _Reading(document, digests, dict(zip(digests, chunks, strict=True)))
-        self._skipped[task.file.path] = reason
-        self._writer.clear(task.file.path)
-        return None
+            self._give_up(task, f"cannot be read ({type(error).__name__})")
+
+    def _write(self, task: _Task, embedded: Callable[[], None]) -> None:
+        """Read a file step by step and write what came of each. `embedded` is called after each chunk.
+
+        Behind a record that fails nothing is remembered of what a growing file holds, so that the next run meets it
+        again.
+        """
+        outcomes: set[Outcome] = set()
+        begun = failed = False
+        for step, reading in self._steps(task):
+            if step.anew and not begun:
+                self._writer.clear(task.file.path)
+            begun = True
+            vectors = None if reading is None else self._vectors(task, reading, embedded)
+            entry = None
+            if reading is not None and vectors is not None:
+                project = task.projects.get(reading.document.project) or _unknown(reading.document.project)
+                entry = Entry(reading.document, project, reading.digests, vectors, reading.masked)
+            failed = failed or (step.document is not None and entry is None)
+            if failed and isinstance(task.source, Source):
+                return
+            outcomes.add(
+                self._writer.put(
+                    task.file,
+                    entry,
+                    state=None if failed else step.state(),
+                    finish=_finish(task, step.ending, None if failed else task.mtime_ns) if step.ending else None,
+                )
+            )
+        if outcomes == {"added"} or (task.is_new and "added" in outcomes):
+            self._outcomes["added"] += 1
+        elif outcomes:
+            self._outcomes["unchanged" if outcomes == {"unchanged"} else "changed"] += 1
+
+    def _vectors(self, task: _Task, reading: Reading, embedded: Callable[[], None]) -> dict[bytes, Vector] | None:
+        """The vectors of the chunks that have none; None where the model fails on one."""
+        vectors: dict[bytes, Vector] = {}
+        for digest in self._writer.missing(reading.digests):
+            self._pause()
+            if self._stop():
+                raise _Stopped
+            vector = self._embed(task.file.path, reading.texts[digest])
+            if vector is None:
+                return None
+            vectors[digest] = vector
+            embedded()
+        return vectors
 
     def _embed(self, path: str, text: str) -> Vector | None:
         """The vector of one chunk; None, with a line under `skipped`, where the model fails on it."""
@@ -269,13 +316,25 @@ class _Run:
         self._embedded += 1
         return np.asarray(vector, np.float32)
 
-    def _put(self, task: _Task, reading: _Reading, vectors: Mapping[bytes, Vector]) -> None:
-        outcome = self._writer.put(
-            task.file,
-            reading.document,
-            project=task.project,
-            digests=reading.digests,
-            vectors=vectors,
-            mtime_ns=task.mtime_ns,
-        )
-        self._outcomes[outcome] += 1
+    def _give_up(self, task: _Task, reason: str) -> None:
+        """Leave a file out. What is known of a growing one stays: only its new records are missing."""
+        self._skipped[task.file.path] = reason
+        if isinstance(task.source, Source):
+            self._writer.clear(task.file.path)
+
+
+def _finish(task: _Task, ending: Ending, mtime_ns: int | None) -> Finish:
+    """What is noted of a file whose last step this is."""
+    return Finish(
+        project=task.projects[task.file.project],
+        mtime_ns=mtime_ns,
+        title=ending.title,
+        left_out=ending.left_out,
+        damaged_lines=ending.damaged_lines,
+        masked=ending.masked,
+    )
+
+
+def _unknown(key: str) -> Project:
+    """A project that only a session knows, by the folder that it ran in."""
+    return Project(key, Path(key).name or key)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recall.core.types import FoundFile
-from recall.store.writer import Stored
+from recall.store.entries import Stored
 
 #: A file changed so shortly before the scan (nanoseconds) can change again without its time showing it: FAT counts in
 #: 2 s, ext4 in clock ticks. Git calls such entries "racily clean" and reads them again, as we do.

@@ -4,17 +4,15 @@ Pure decisions over scores. The thresholds belong to a model (its manifest), for
 different scales.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from recall.core.types import Hit, Tier
+from recall.core.types import Tier
 from recall.embed.manifest import Gate
 
 #: The gap is measured against ranks 2 to 11.
 CANDIDATES = 11
-#: At most so many notes and rules are handed over.
-MAX_NOTES = 3
 
 Reason = Literal["no records", "below the floor", "no record stands out", "only record", "stands out", "strong"]
 
@@ -48,23 +46,3 @@ def judge(scores: Sequence[float], gate: Gate) -> Verdict:
     if gap < gate.strong:
         return Verdict("some", gap, best, "stands out")
     return Verdict("strong", gap, best, "strong")
-
-
-def select(hits: Sequence[Hit], tier: Tier, gate: Gate, current_projects: Collection[str]) -> list[Hit]:
-    """The notes and rules to hand over, in the order of their headlines; `hits` are ranked, best first.
-
-    `some` takes the three best, `strong` only those within `near` of the top. The best note of the current project
-    goes in first where it scores that close to the top, even from a lower rank.
-    """
-    records = [hit for hit in hits if hit.kind != "conversation"]
-    if tier == "none" or not records:
-        return []
-    close = records[0].score - gate.near
-    if tier == "strong":
-        records = [hit for hit in records if hit.score >= close]
-    for hit in records:
-        if hit.kind == "memory" and hit.project in current_projects and hit.score >= close:
-            records.remove(hit)
-            records.insert(0, hit)
-            break
-    return records[:MAX_NOTES]

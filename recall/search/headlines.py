@@ -22,7 +22,7 @@ HEADERS: dict[Language, str] = {
 MAX_HEADLINES = 5
 #: Longest name and description in characters. Of 355 public notes half have descriptions of up to 104 characters;
 #: what follows 200 tells the model little that the file does not, and stays in the context for the whole session.
-MAX_NAME, MAX_DESCRIPTION = 80, 200
+MAX_NAME, MAX_DESCRIPTION, MAX_SUCCESSOR = 80, 200, 40
 
 _KANA = re.compile("[ぁ-ヿ]")
 _ELLIPSIS_BYTES = len(ELLIPSIS.encode())
@@ -48,7 +48,7 @@ def render(
     kept: list[Hit] = []
     for hit in hits[:MAX_HEADLINES]:
         before, text, after = _parts(hit)
-        if text and (least := _least(before, text, after)) <= room:
+        if (text or hit.successor) and (least := _least(before, text, after)) <= room:
             room -= least
             headlines.append((before, text, after))
             kept.append(hit)
@@ -78,6 +78,9 @@ def _parts(hit: Hit) -> tuple[str, str, str]:
         date = one_line(hit.date or "")
         return f"[{LABELS[hit.kind]}] {date} " if date else f"[{LABELS[hit.kind]}] ", name, ""
     description = _clip(one_line(hit.description), MAX_DESCRIPTION)
+    if hit.successor:  # what a reader must not miss is not cut
+        before = f"[{LABELS[hit.kind]}] {name} (superseded by {_clip(one_line(hit.successor), MAX_SUCCESSOR)})"
+        return before + (" — " if description else ""), description, f" ({one_line(hit.path)})"
     text = " — ".join(part for part in (name, description) if part)
     return f"[{LABELS[hit.kind]}] ", text, f" ({one_line(hit.path)})"
 

@@ -3,7 +3,7 @@
     <claude>/projects/<name>/memory/**     of the project of that folder
     <claude>/agent-memory/<agent>/**       of subagents, in every project: shared
     autoMemoryDirectory in <claude>/settings.json, one for all projects: shared
-    <root>/.claude/agent-memory/<agent>/** and agent-memory-local/**, of a repository's subagents
+    <root>/.claude/agent-memory/<agent>/** and agent-memory-local/**, of a repository's subagents, if it is trusted
 
 A file that can be reached on several ways (two accounts, a link, a file system that ignores case) counts once, where
 it stands itself.
@@ -11,7 +11,7 @@ it stands itself.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from recall.core.types import SHARED, Document, FoundFile, Skipped
 from recall.sources.files import MAX_NOTE_BYTES, is_inside, is_unicode, read_bytes
 from recall.sources.projects import Projects, discover
 from recall.sources.repository import is_path
+from recall.sources.trust import read_trust
 from recall.sources.walk import walk_notes
 from recall.text.clean import one_line
 from recall.text.decode import decode_note
@@ -74,7 +75,7 @@ def read(found: FoundFile) -> Document:
     return Document("memory", found.path, found.project, name, note.description, note.body)
 
 
-def _roots(claude_folders: Iterable[Path], projects: Projects, skipped: list[Skipped]) -> Iterator[tuple[str, str]]:
+def _roots(claude_folders: Sequence[Path], projects: Projects, skipped: list[Skipped]) -> Iterator[tuple[str, str]]:
     """Folders of notes and the key of their project, those that are links last: a note counts where it stands."""
     folders = [(Path(folder), key) for folder, key in projects.folders.items()]
     for folder, key in sorted(folders, key=lambda item: item[0].is_symlink() or (item[0] / "memory").is_symlink()):
@@ -84,14 +85,17 @@ def _roots(claude_folders: Iterable[Path], projects: Projects, skipped: list[Ski
             yield str(claude / "agent-memory"), SHARED
             if configured := _configured_folder(claude / "settings.json", skipped):
                 yield configured, SHARED
+    trust = read_trust(claude_folders)
     for root in filter(is_path, projects.by_key):
         for name in _REPOSITORY_FOLDERS:
             folder = Path(root, name)
-            if is_inside(os.path.realpath(folder), root):
-                yield str(folder), root
+            # That of the home folder is the person's own, found above.
+            if not os.path.lexists(folder) or Path(root, ".claude") in claude_folders:
+                continue
+            if refusal := trust.refusal(folder, root):
+                skipped.append(refusal)
             else:
-                # A repository of someone else could show us any folder of the disk.
-                skipped.append(Skipped(str(folder), f"is a link that leads out of {root}: not followed"))
+                yield str(folder), root
 
 
 def _configured_folder(settings: Path, skipped: list[Skipped]) -> str | None:

@@ -39,10 +39,10 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
 
     The hyphen that begins a folder name of Claude Code would read as an option on the command line.
     """
-    parts = {key: [part for part in _SEPARATORS.split(key.lstrip("-")) if part] for key in keys}
+    parts = {key: [part for part in _SEPARATORS.split(key) if part] for key in keys}
     used = dict.fromkeys(parts, 1)
     while True:
-        names = {key: "/".join(parts[key][-used[key] :]) or key for key in parts}
+        names = {key: "/".join(parts[key][-used[key] :]).lstrip("-") or key for key in parts}
         shared = Counter(names.values())
         longer = [key for key in parts if shared[names[key]] > 1 and used[key] < len(parts[key])]
         if not longer:

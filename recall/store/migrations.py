@@ -3,8 +3,11 @@
 A step is never changed once released: a file in the field has run it as it was.
 
 file        what a scan saw (path, size, time of change); stands from the moment a scan found it, so that files which
-            wait to be read can be counted. `mtime_ns` NULL: to be looked at again, whatever the scan says
-document    a record inside a file: its headline, never its body
+            wait to be read can be counted. `mtime_ns` NULL: to be looked at again, whatever the scan says; `done`: it
+            was read to its end; `state`: what the reader of a growing file goes on from; `left_out`: why it has no
+            records; `gone_at`: when (seconds since 1970) it was found deleted, its records being kept
+document    a record inside a file: its headline, never its body. `key` tells the records of a file apart; the same key
+            in several files is a copy. Without a name it cannot be shown. `masked`: what was masked, kind to count
 chunk       the SHA-256 of each piece of text that stands for a document in the search, in order
 embedding   a piece's vector under one model: float32, little-endian, length 1. It hangs on the text's digest alone, so
             a renamed file or the same text elsewhere costs nothing, and two models' vectors lie side by side unmixed
@@ -53,6 +56,29 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             UNIQUE (model_id, digest)
         )""",
         "CREATE TABLE skipped (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID",
+    ),
+    (
+        # Files that hold many records and grow, records of another project than their file's, and secrets.
+        "INSERT INTO meta VALUES ('recipe', 0), ('erased', 0)",
+        "ALTER TABLE file ADD COLUMN done INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE file ADD COLUMN state TEXT",
+        "ALTER TABLE file ADD COLUMN left_out TEXT",
+        "ALTER TABLE file ADD COLUMN damaged_lines INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE file ADD COLUMN gone_at INTEGER",
+        "ALTER TABLE file ADD COLUMN masked TEXT NOT NULL DEFAULT '{}'",
+        "UPDATE file SET done = 1 WHERE id IN (SELECT file_id FROM document)",
+        "ALTER TABLE document ADD COLUMN key TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE document ADD COLUMN project_id INTEGER REFERENCES project",
+        "ALTER TABLE document ADD COLUMN session TEXT",
+        "ALTER TABLE document ADD COLUMN language TEXT",
+        'ALTER TABLE document ADD COLUMN "group" TEXT',
+        "ALTER TABLE document ADD COLUMN successor TEXT",
+        "ALTER TABLE document ADD COLUMN successor_path TEXT",
+        "ALTER TABLE document ADD COLUMN masked TEXT NOT NULL DEFAULT '{}'",
+        "UPDATE document SET project_id = (SELECT project_id FROM file WHERE file.id = file_id)",
+        "DROP INDEX document_file",
+        "CREATE UNIQUE INDEX document_place ON document (file_id, key)",
+        "CREATE INDEX document_project ON document (project_id)",
     ),
 )
 

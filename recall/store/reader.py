@@ -1,10 +1,11 @@
 """Reading the index: the rows of one model for a snapshot, figures for `status`, and a cheap look for changes."""
 
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,9 @@ import numpy.typing as npt
 
 from recall.core.types import Kind, Project, Skipped
 from recall.store.connection import open_reader
+from recall.store.entries import STORED_FLOAT
 from recall.store.guard import damaged, translated
 from recall.store.repair import damaged_files
-from recall.store.writer import STORED_FLOAT
 
 #: Vectors are fetched so many at a time: 6 MB of 384 dimensions, so that loading needs little more than the result.
 _BATCH = 4096
@@ -22,7 +23,10 @@ _BATCH = 4096
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document as the index holds it: its headline."""
+    """A document as the index holds it: its headline. A transcript that a conversation stood in may be gone.
+
+    `sessions` are all that hold the exchange: its own, and those that were forked from it or resume it.
+    """
 
     kind: Kind
     path: str
@@ -30,6 +34,12 @@ class Record:
     name: str
     description: str
     date: str | None  # ISO 8601 day
+    session: str | None
+    language: str | None
+    group: str | None
+    successor: str | None
+    successor_path: str | None
+    sessions: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,20 +64,43 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """Figures for `status`: `documents` and `rows` by kind, under one model.
+class Share:
+    """What one project has in the index of one kind."""
 
-    `pending` counts the files that wait to be read or embedded. `bytes` is the size of the index on the disk.
-    `damaged` is where a damaged index was set aside, as long as it lies there.
+    project: Project
+    kind: Kind
+    documents: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Figures for `status` under one model.
+
+    `pending` counts the files that wait to be read or embedded, `left_out` the sessions without records by the reason,
+    `damaged_lines` the lines of transcripts that could not be read, `masked` what was masked, by kind. `bytes` is the
+    size of the index on the disk. `damaged` is where a damaged index was set aside, as long as it lies there.
     """
 
-    documents: Mapping[Kind, int] = field(default_factory=dict)
-    rows: Mapping[Kind, int] = field(default_factory=dict)
+    shares: list[Share] = field(default_factory=list)
     pending: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    damaged_lines: int = 0
+    masked: Mapping[str, int] = field(default_factory=dict)
     generation: int = 0
     bytes: int = 0
     damaged: Path | None = None
+
+    @property
+    def documents(self) -> dict[Kind, int]:
+        """The number of documents by kind."""
+        return _total((share.kind, share.documents) for share in self.shares)
+
+    @property
+    def rows(self) -> dict[Kind, int]:
+        """The number of their chunks by kind."""
+        return _total((share.kind, share.rows) for share in self.shares)
 
 
 class Reader:
@@ -106,18 +139,28 @@ class Reader:
             if connection is None:
                 return Rows.none()
             documents = connection.execute(
-                """SELECT document.id, file.kind, file.path, project.key, document.name, document.description,
-                    document.date
-                FROM document JOIN file ON file.id = document.file_id JOIN project ON project.id = file.project_id
+                """SELECT document.id, document.key, file.kind, file.path, project.key, document.name,
+                    document.description, document.date, document.session, document.language, document."group",
+                    document.successor, document.successor_path
+                FROM document JOIN file ON file.id = document.file_id JOIN project ON project.id = document.project_id
                 ORDER BY document.id"""
             ).fetchall()
             row_ids, vectors, incomplete = self._vectors(connection, model)
-            documents = [row for row in documents if row[0] not in incomplete]
-            ids = np.array([row[0] for row in documents], np.int64)
+            shown = _shown((row[0], row[1], row[5]) for row in documents if row[0] not in incomplete)
+            sessions: dict[str, set[str]] = {}
+            for _, key, _, path, *_, session, _, _, _, _ in documents:
+                if key:
+                    sessions.setdefault(key, set()).update(filter(None, (session, Path(path).stem)))
+            ids = np.array([row[0] for row in documents if row[0] in shown], np.int64)
+            kept = np.isin(row_ids, ids)
+            if not kept.all():
+                row_ids, vectors = row_ids[kept], vectors[kept]
             return Rows(
                 vectors=vectors,
                 row_documents=np.searchsorted(ids, row_ids).astype(np.int32),
-                documents=[Record(*row[1:]) for row in documents],
+                documents=[
+                    Record(*(*row[2:], frozenset(sessions.get(row[1], ())))) for row in documents if row[0] in shown
+                ],
                 projects=[Project(*row) for row in connection.execute("SELECT key, name FROM project ORDER BY id")],
                 generation=_generation(connection),
             )
@@ -128,30 +171,45 @@ class Reader:
             if connection is None:
                 return Summary(damaged=self._damaged())
             skipped = [Skipped(*row) for row in connection.execute("SELECT path, reason FROM skipped ORDER BY path")]
-            left_out = {item.path for item in skipped}
-            documents: Counter[Kind] = Counter()
-            rows: Counter[Kind] = Counter()
-            waiting: set[str] = set()
-            for kind, path, document, chunks, embedded in connection.execute(
-                """SELECT file.kind, file.path, document.id, count(chunk.ordinal), count(embedding.id)
-                FROM file
-                LEFT JOIN document ON document.file_id = file.id
+            documents = connection.execute(
+                """SELECT document.id, document.key, document.name, file.id, file.kind, project.key, project.name,
+                    document.masked, count(chunk.ordinal), count(embedding.id)
+                FROM document
+                JOIN file ON file.id = document.file_id
+                JOIN project ON project.id = document.project_id
                 LEFT JOIN chunk ON chunk.document_id = document.id
                 LEFT JOIN embedding ON embedding.digest = chunk.digest
                     AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)
-                GROUP BY file.id, document.id""",
+                GROUP BY document.id ORDER BY document.id""",
                 (model,),
+            ).fetchall()
+            incomplete = {row[0]: row[3] for row in documents if row[8] != row[9]}
+            shown = _shown((row[0], row[1], row[2]) for row in documents if row[0] not in incomplete)
+            shares: dict[tuple[str, Kind], Share] = {}
+            masked: Counter[str] = Counter()
+            for id_, _, _, _, kind, key, name, found, chunks, _ in documents:
+                if id_ in shown:
+                    share = shares.get((key, kind), Share(Project(key, name), kind, 0, 0))
+                    shares[key, kind] = replace(share, documents=share.documents + 1, rows=share.rows + chunks)
+                    masked.update(json.loads(found))
+            waiting = set(incomplete.values())
+            named = {item.path for item in skipped}
+            left_out: Counter[str] = Counter()
+            pending = damaged_lines = 0
+            for id_, path, done, reason, lines, gone_at, found in connection.execute(
+                "SELECT id, path, done, left_out, damaged_lines, gone_at, masked FROM file"
             ):
-                if document is not None and chunks == embedded:
-                    documents[kind] += 1
-                    rows[kind] += chunks
-                elif path not in left_out:
-                    waiting.add(path)
+                pending += (not done or id_ in waiting) and gone_at is None and path not in named
+                left_out.update([reason] if reason else [])
+                damaged_lines += lines
+                masked.update(json.loads(found))
             return Summary(
-                documents=documents,
-                rows=rows,
-                pending=len(waiting),
+                shares=sorted(shares.values(), key=lambda share: (share.project.name, share.project.key, share.kind)),
+                pending=pending,
                 skipped=skipped,
+                left_out=dict(left_out),
+                damaged_lines=damaged_lines,
+                masked=dict(masked),
                 generation=_generation(connection),
                 bytes=_size(self._path) + _size(self._path.with_name(f"{self._path.name}-wal")),
                 damaged=self._damaged(),
@@ -160,9 +218,9 @@ class Reader:
     def _vectors(
         self, connection: sqlite3.Connection, model: str
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], set[int]]:
-        """Document id and vector of each row, in order of document and chunk, without the incomplete documents.
+        """Document id and vector of each row, in order of document and chunk, where there is one.
 
-        These lack a vector for at least one chunk; their ids come third.
+        The ids of the documents that lack a vector for at least one chunk come third.
         """
         known = connection.execute("SELECT id, dimension FROM model WHERE identity = ?", (model,)).fetchone()
         model_id, dimension = known or (None, 0)
@@ -186,11 +244,7 @@ class Reader:
             vectors[filled:until] = np.frombuffer(data, STORED_FLOAT).reshape(len(found), dimension)
             ids[filled:until] = [document for document, _ in found]
             filled = until
-        ids, vectors = ids[:filled], vectors[:filled]
-        if incomplete:
-            whole = ~np.isin(ids, list(incomplete))
-            ids, vectors = ids[whole], vectors[whole]
-        return ids, vectors, incomplete
+        return ids[:filled], vectors[:filled], incomplete
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection | None]:
@@ -222,6 +276,25 @@ class Reader:
 
     def _damaged(self) -> Path | None:
         return next(reversed(damaged_files(self._path)), None)
+
+
+def _shown(documents: Iterable[tuple[int, str, str]]) -> set[int]:
+    """Which of the documents (id, key, name), in order of their ids, can be shown: named ones, of copies the first."""
+    shown: set[int] = set()
+    keys: set[str] = set()
+    for id_, key, name in documents:
+        if name and key not in keys:
+            shown.add(id_)
+            if key:
+                keys.add(key)
+    return shown
+
+
+def _total(counts: Iterable[tuple[Kind, int]]) -> dict[Kind, int]:
+    total: Counter[Kind] = Counter()
+    for kind, count in counts:
+        total[kind] += count
+    return dict(total)
 
 
 def _generation(connection: sqlite3.Connection) -> int:

@@ -1,36 +1,25 @@
 """The one writer of the index: files come and go, documents are put with their chunks, vectors by text and model.
 
+A file is first enlisted, then its documents are put one by one, and with the last of them, or after it, it is finished.
+
 Each method is one transaction, so that an end at any moment leaves an index that is whole and can be gone on with.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from recall.core.types import Document, FoundFile, Kind, Project, Skipped
+from recall.core.types import FoundFile, Kind, Project, Skipped
 from recall.store.connection import open_writer
+from recall.store.entries import STORED_FLOAT, Entry, Finish, Outcome, Stored
 from recall.store.guard import damaged, transaction, translated
 
-Vector = npt.NDArray[np.float32]
-Outcome = Literal["added", "changed", "unchanged"]
-
-#: Type of a stored vector, on every machine: 4-byte floats, little-endian.
-STORED_FLOAT = np.dtype("<f4")
+DAY_SECONDS = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What the index knows of a file. `complete`: its documents stand, with all vectors of the writer's model."""
-
-    project: str  # Project.key
-    size: int  # bytes
-    mtime_ns: int | None  # None: to be looked at again
-    complete: bool
+#: A document's columns that make its headline, besides its project.
+_HEADLINE = ("name", "description", "date", "session", "language", '"group"', "successor", "successor_path", "masked")
 
 
 class Writer:
@@ -73,12 +62,25 @@ class Writer:
         if verdict != "ok":
             raise damaged(self._path)
 
+    def apply_recipe(self, recipe: int) -> None:
+        """Have every file read again unless its texts went through this recipe already; vectors stay by their text.
+
+        Growing files begin anew; what came of one that is gone stays as it is.
+        """
+        with self._transaction():
+            changed = self._connection.execute(
+                "UPDATE meta SET value = ? WHERE key = 'recipe' AND value <> ?", (recipe, recipe)
+            )
+            if changed.rowcount:
+                self._connection.execute("UPDATE file SET mtime_ns = NULL")
+                self._connection.execute("UPDATE file SET state = '' WHERE state IS NOT NULL")
+
     def stored(self, kind: Kind) -> dict[str, Stored]:
         """The files of one kind, by path."""
         with translated(self._path):
             rows = self._connection.execute(
                 """SELECT file.path, project.key, file.size, file.mtime_ns,
-                    count(document.id) > 0 AND count(chunk.ordinal) = count(embedding.id)
+                    file.done AND file.gone_at IS NULL AND count(chunk.ordinal) = count(embedding.id)
                 FROM file
                 JOIN project ON project.id = file.project_id
                 LEFT JOIN document ON document.file_id = file.id
@@ -88,6 +90,22 @@ class Writer:
                 (self._model, kind),
             )
             return {path: Stored(project, size, mtime, bool(complete)) for path, project, size, mtime, complete in rows}
+
+    def state(self, path: str) -> str | None:
+        """What the reader of an enlisted file left to go on from; None where it has to begin, also for a new model.
+
+        Empty where it has to begin and what it brought before is void.
+        """
+        with translated(self._path):
+            (state,) = self._connection.execute(
+                """SELECT CASE WHEN state = '' OR NOT EXISTS (
+                    SELECT 1 FROM document JOIN chunk ON chunk.document_id = document.id
+                    LEFT JOIN embedding ON embedding.digest = chunk.digest AND embedding.model_id = ?
+                    WHERE document.file_id = file.id AND embedding.id IS NULL
+                ) THEN state END FROM file WHERE path = ?""",
+                (self._model, path),
+            ).fetchone()
+        return None if state is None else str(state)
 
     def enlist(self, files: Iterable[FoundFile], projects: Mapping[str, Project]) -> None:
         """Note files that wait to be read, so that they count as pending until they are; known ones stay.
@@ -105,20 +123,43 @@ class Writer:
                     (file.kind, file.path, self._project(projects[file.project]), file.size),
                 )
 
-    def remove(self, paths: Iterable[str]) -> None:
-        """Take files out with all that came of them; vectors stay until `tidy`, for the case that they only moved."""
+    def remove(self, paths: Iterable[str], *, now: int = 0, keep_days: int = 0) -> int:
+        """Files that are no longer there go with all that came of them; how many are missed since the last time.
+
+        With `keep_days` their documents stay for so many days after `now` (seconds since 1970), when they were first
+        missed. Vectors stay until `tidy`, for the case that a file only moved.
+        """
+        missed = 0
         with self._transaction():
             for path in paths:
-                self._connection.execute("DELETE FROM file WHERE path = ?", (path,))
+                file_id, gone_at, kept = self._connection.execute(
+                    """SELECT id, gone_at, EXISTS (SELECT 1 FROM document WHERE file_id = file.id)
+                    FROM file WHERE path = ?""",
+                    (path,),
+                ).fetchone()
+                missed += gone_at is None
+                if kept and now < (now if gone_at is None else gone_at) + keep_days * DAY_SECONDS:
+                    if gone_at is None:
+                        self._connection.execute("UPDATE file SET gone_at = ? WHERE id = ?", (now, file_id))
+                    continue
+                self._connection.execute("DELETE FROM file WHERE id = ?", (file_id,))
+                self._note_erasure()
                 self._count_change()
+        return missed
 
     def clear(self, path: str) -> None:
-        """Take out what came of a file that can no longer be read; the file stays, to be read when it can be."""
+        """Take out what came of a file that is to be read from its beginning, when it can be."""
         with self._transaction():
             gone = self._connection.execute(
                 "DELETE FROM document WHERE file_id = (SELECT id FROM file WHERE path = ?)", (path,)
             )
+            self._connection.execute(
+                """UPDATE file SET (mtime_ns, state) = (NULL, NULL)
+                WHERE path = ? AND (mtime_ns, state) IS NOT (NULL, NULL)""",
+                (path,),
+            )
             if gone.rowcount:
+                self._note_erasure()
                 self._count_change()
 
     def missing(self, digests: Iterable[bytes]) -> list[bytes]:
@@ -133,36 +174,23 @@ class Writer:
             ]
 
     def put(
-        self,
-        file: FoundFile,
-        document: Document,
-        *,
-        project: Project,
-        digests: Sequence[bytes],
-        vectors: Mapping[bytes, Vector],
-        mtime_ns: int | None,
+        self, file: FoundFile, entry: Entry | None, *, state: str | None = None, finish: Finish | None = None
     ) -> Outcome:
-        """Write what came of an enlisted file, and say whether the record is new or other than it was.
+        """Write a document of an enlisted file, and say whether it is new or other than it was.
 
-        `digests` are the SHA-256 of the document's chunks in order; `vectors` holds float32 [dimension] for those that
-        were missing. `mtime_ns` None lets the next scan look at the file again.
+        `state` is what the reader of a growing file goes on from, None leaves it as it is. With `finish` the file is
+        done, which it can also be without a further document.
         """
+        outcome: Outcome = "unchanged"
         with self._transaction():
-            for digest, vector in vectors.items():
-                self._connection.execute(
-                    "INSERT OR IGNORE INTO embedding (model_id, digest, vector) VALUES (?, ?, ?)",
-                    (self._model, digest, vector.astype(STORED_FLOAT).tobytes()),
-                )
             file_id = self._number("SELECT id FROM file WHERE path = ?", file.path)
-            project_id = self._project(project)
-            outcome = self._put_document(file_id, project_id, document, digests)
-            state = (file.kind, project_id, file.size, mtime_ns)
-            self._connection.execute(
-                """UPDATE file SET (kind, project_id, size, mtime_ns) = (?, ?, ?, ?)
-                WHERE id = ? AND (kind, project_id, size, mtime_ns) IS NOT (?, ?, ?, ?)""",
-                (*state, file_id, *state),
-            )
-            if vectors or outcome != "unchanged":
+            if entry is not None:
+                outcome = self._put_document(file_id, entry)
+            if state is not None:
+                self._connection.execute("UPDATE file SET state = ? WHERE id = ?", (state, file_id))
+            if finish is not None and self._finish(file_id, file, finish) and outcome == "unchanged":
+                outcome = "changed"
+            if outcome != "unchanged" or (entry is not None and entry.vectors):
                 self._count_change()
         return outcome
 
@@ -177,7 +205,7 @@ class Writer:
     def tidy(self) -> None:
         """At the end of a whole run: drop what nothing uses any more, and bring all pages into the main file.
 
-        Only then are the zeroes that stand for deleted text in place and the older pages in the -wal file gone.
+        Only then is deleted text gone from the disk, also from the older pages in the -wal file.
         """
         with self._transaction():
             # By way of `id IN`, so that the look for them reads two indexes and not the vectors.
@@ -186,8 +214,16 @@ class Writer:
                     SELECT id FROM embedding WHERE digest NOT IN (SELECT digest FROM chunk))"""
             )
             self._connection.execute(
-                "DELETE FROM project WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.project_id = project.id)"
+                """DELETE FROM project WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.project_id = project.id)
+                AND NOT EXISTS (SELECT 1 FROM document WHERE document.project_id = project.id)"""
             )
+        # Zeroes stand for deleted text, but where SQLite has moved it before, a copy may stand in the rest of a page.
+        # So the file is written anew, unless only records were added or a session got another title.
+        if self._number("SELECT value FROM meta WHERE key = ?", "erased"):
+            with translated(self._path):
+                self._connection.execute("VACUUM")
+            with self._transaction():
+                self._connection.execute("UPDATE meta SET value = 0 WHERE key = 'erased'")
         # An empty one is let alone: each checkpoint looks like a change to readers, who would load everything again.
         wal = self._path.with_name(f"{self._path.name}-wal")
         if wal.exists() and wal.stat().st_size:
@@ -195,25 +231,66 @@ class Writer:
                 # With a reader in the middle of its work this does what it can; the next run does the rest.
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _put_document(self, file_id: int, project_id: int, document: Document, digests: Sequence[bytes]) -> Outcome:
-        headline = (document.name, document.description, document.date)
+    def _put_document(self, file_id: int, entry: Entry) -> Outcome:
+        for digest, vector in entry.vectors.items():
+            self._connection.execute(
+                "INSERT OR IGNORE INTO embedding (model_id, digest, vector) VALUES (?, ?, ?)",
+                (self._model, digest, vector.astype(STORED_FLOAT).tobytes()),
+            )
+        document = entry.document
+        values = (
+            self._project(entry.project),
+            document.name,
+            document.description,
+            document.date,
+            document.session,
+            document.language,
+            document.group,
+            document.successor,
+            document.successor_path,
+            json.dumps(dict(entry.masked), sort_keys=True),
+        )
+        columns = f"project_id, {', '.join(_HEADLINE)}"
         old = self._connection.execute(
-            """SELECT document.id, file.project_id, document.name, document.description, document.date
-            FROM document JOIN file ON file.id = document.file_id WHERE file.id = ?""",
-            (file_id,),
+            f"SELECT id, {columns} FROM document WHERE file_id = ? AND key = ?",  # noqa: S608  names of our own
+            (file_id, document.key),
         ).fetchone()
         if old is not None:
             rows = self._connection.execute("SELECT digest FROM chunk WHERE document_id = ? ORDER BY ordinal", old[:1])
-            if old[1:] == (project_id, *headline) and [digest for (digest,) in rows] == list(digests):
+            if old[1:] == values and [digest for (digest,) in rows] == list(entry.digests):
                 return "unchanged"
             self._connection.execute("DELETE FROM document WHERE id = ?", old[:1])
+            if old[1:] != values:
+                self._note_erasure()
         document_id = self._connection.execute(
-            "INSERT INTO document (file_id, name, description, date) VALUES (?, ?, ?, ?)", (file_id, *headline)
+            f"INSERT INTO document (id, file_id, key, {columns}) VALUES (?, ?, ?, {', '.join('?' * len(values))})",  # noqa: S608
+            (old[0] if old else None, file_id, document.key, *values),
         ).lastrowid
         self._connection.executemany(
-            "INSERT INTO chunk VALUES (?, ?, ?)", [(document_id, place, digest) for place, digest in enumerate(digests)]
+            "INSERT INTO chunk VALUES (?, ?, ?)",
+            [(document_id, place, digest) for place, digest in enumerate(entry.digests)],
         )
         return "added" if old is None else "changed"
+
+    def _finish(self, file_id: int, file: FoundFile, finish: Finish) -> bool:
+        """Note the end of a file; whether a document got another name by it."""
+        columns = "kind, project_id, size, mtime_ns, done, left_out, damaged_lines, gone_at, masked"
+        values = (
+            *(file.kind, self._project(finish.project), file.size, finish.mtime_ns, True),
+            *(finish.left_out, finish.damaged_lines, None),
+            json.dumps(dict(finish.masked), sort_keys=True),
+        )
+        places = ", ".join("?" * len(values))
+        self._connection.execute(
+            f"UPDATE file SET ({columns}) = ({places}) WHERE id = ? AND ({columns}) IS NOT ({places})",  # noqa: S608
+            (*values, file_id, *values),
+        )
+        if finish.title is None:
+            return False
+        named = self._connection.execute(
+            "UPDATE document SET name = ? WHERE file_id = ? AND name <> ?", (finish.title, file_id, finish.title)
+        )
+        return named.rowcount > 0
 
     def _project(self, project: Project) -> int:
         """The id of the project's row, which is made, or given the project's new name, where needed."""
@@ -223,6 +300,10 @@ class Writer:
             (project.key, project.name),
         )
         return self._number("SELECT id FROM project WHERE key = ?", project.key)
+
+    def _note_erasure(self) -> None:
+        """Note that `tidy` has text to erase, in the transaction that deletes it."""
+        self._connection.execute("UPDATE meta SET value = 1 WHERE key = 'erased' AND value = 0")
 
     def _count_change(self) -> None:
         self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")

@@ -6,7 +6,7 @@ mean less than they say (a `#` starts a comment). What stands in the line then c
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
@@ -34,12 +34,16 @@ _WORD = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note's parts. `name`, `description` and `type` are one line each and may be empty; `body` is visible text."""
+    """A note's parts. `name`, `description` and `type` are one line each and may be empty; `body` is visible text.
+
+    `fields` is the text of every field of the frontmatter, by its name in small letters, as it was typed.
+    """
 
     name: str
     description: str
     type: str
     body: str
+    fields: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
 
 def parse(text: str) -> Note:
@@ -57,6 +61,7 @@ def parse(text: str) -> Note:
         description=one_line(fields.get("description", "")),
         type=one_line(fields.get("type", "")),
         body=body,
+        fields=fields,
     )
 
 

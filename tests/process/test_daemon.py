@@ -149,6 +149,12 @@ def test_connections_that_say_nothing_keep_nobody_waiting(sandbox: Sandbox) -> N
         assert "staging-port" in (sandbox.context(QUESTION) or "")
 
 
+def asking(sandbox: Sandbox, budget_ms: int) -> bytes:
+    """A whole request for a message in a session of its own."""
+    message = sandbox.message(QUESTION)
+    return Request("hook", budget_ms, len(message)).encode() + message
+
+
 def statuses(sandbox: Sandbox, requests: list[bytes]) -> list[str]:
     """Have all requests lie before the daemon when it looks, and return the status of each reply."""
     pid = sandbox.settled()["pid"]
@@ -170,8 +176,7 @@ def statuses(sandbox: Sandbox, requests: list[bytes]) -> list[str]:
 def test_beyond_a_bounded_queue_the_answer_is_busy_at_once_and_status_still_comes(sandbox: Sandbox) -> None:
     noted(sandbox)
     sandbox.start()
-    message = sandbox.message(QUESTION)
-    found = statuses(sandbox, [Request("hook", 0, len(message)).encode() + message] * 110)
+    found = statuses(sandbox, [asking(sandbox, 0) for _ in range(110)])
     assert set(found) == {"ok", "busy"}
     assert found.count("ok") >= MAX_IN_FLIGHT + MAX_WAITING
 
@@ -179,9 +184,8 @@ def test_beyond_a_bounded_queue_the_answer_is_busy_at_once_and_status_still_come
 def test_requests_whose_asker_has_given_up_are_dropped(sandbox: Sandbox) -> None:
     noted(sandbox)
     sandbox.start()
-    message = sandbox.message(QUESTION)
-    patient, hasty = (Request("hook", budget, len(message)).encode() + message for budget in (0, 1))
-    assert statuses(sandbox, [*[patient] * 40, hasty]) == [*["ok"] * 40, "none"]
+    patient = [asking(sandbox, 0) for _ in range(40)]
+    assert statuses(sandbox, [*patient, asking(sandbox, 1)]) == [*["ok"] * 40, "none"]
 
 
 def test_term_drains_and_ends_with_code_0(sandbox: Sandbox) -> None:

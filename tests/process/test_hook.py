@@ -185,7 +185,7 @@ def test_a_word_of_a_message_is_found_nowhere_in_the_state_folder(ready: Sandbox
 
 
 def test_the_journal_says_what_was_shown_and_why_nothing_was(ready: Sandbox) -> None:
-    ready.context(QUESTION)
+    ready.context(QUESTION, session_id="s-1")
     ready.context("/clear")
     shown, silent_one = [json.loads(line) for line in Path(ready.paths.injections).read_text("utf-8").splitlines()]
     assert shown["items"][0]["path"].endswith("staging-port.md")

@@ -26,7 +26,8 @@ from pathlib import Path
 from recall.core.errors import RecallError
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import find_model
-from recall.index.pipeline import Source, run
+from recall.index.pipeline import run
+from recall.index.sources import Source
 from recall.sources import memory
 from recall.wire.paths import StatePaths
 
@@ -43,7 +44,7 @@ def before_each_chunk():
 embedder = Embedder(find_model("multilingual-e5-small", None), threads=1)
 if mode == "small-files":
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (160 * 1024, 160 * 1024))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (240 * 1024, 240 * 1024))
 if mode == "as-nobody" and os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:

@@ -3,16 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.core.types import Hit, Kind
+from recall.core.types import Hit, Kind, Tier
 from recall.embed.manifest import Gate
-from recall.search.gate import MAX_NOTES, judge, select
+from recall.search.gate import judge
+from recall.search.select import MAX_NOTES, Asker, select_notes
 
 _scores = st.lists(st.floats(-1, 1, width=32), max_size=40).map(lambda scores: sorted(scores, reverse=True))
 _small = st.floats(0, 1, width=32)
 _gates = st.tuples(_small, _small, _small, _small).map(
     lambda v: Gate(floor=v[0], weak=min(v[1], v[2]), strong=max(v[1], v[2]), near=v[3])
 )
-_kinds: list[Kind] = ["memory", "knowledge", "conversation"]
+_kinds: list[Kind] = ["memory", "knowledge"]
 _records = st.lists(st.tuples(st.floats(-1, 1, width=32), st.sampled_from(_kinds), st.sampled_from("ab")), max_size=30)
 
 
@@ -39,11 +40,10 @@ def test_the_choice_holds_at_most_three_different_notes_and_rules(
 ) -> None:
     ordered = sorted(records, key=lambda record: -record[0])
     hits = [Hit(rank, score, kind, "n", "", f"/{rank}", project) for rank, (score, kind, project) in enumerate(ordered)]
-    notes = [hit for hit in hits if hit.kind != "conversation"]
-    for tier in ("some", "strong"):
-        chosen = select(hits, tier, gate, {"a"})
+    tiers: tuple[Tier, ...] = ("some", "strong")
+    for tier in tiers:
+        chosen = select_notes(hits, tier, gate, Asker(projects={"a"}))
         assert len(chosen) == len(set(chosen)) <= MAX_NOTES
-        assert all(hit.kind != "conversation" for hit in chosen)
-        assert bool(chosen) == bool(notes)
-        if notes:
-            assert notes[0] in chosen
+        assert bool(chosen) == bool(hits)
+        if hits:
+            assert hits[0] in chosen

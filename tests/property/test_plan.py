@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from recall.core.types import FoundFile
 from recall.index.plan import RACY_NS, plan, trusted_mtime
-from recall.store.writer import Stored
+from recall.store.entries import Stored
 
 PATHS = st.sampled_from(["/a/1.md", "/a/2.md", "/a/b/1.md", "/a/b/c/1.md", "/ab/1.md", "/ab/2.md", "/c.md"])
 PROJECTS = st.sampled_from(["/p", "/q"])

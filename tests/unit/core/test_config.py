@@ -24,7 +24,11 @@ def test_the_file_that_setup_writes_holds_every_setting_and_changes_none(tmp_pat
     written = path.read_text("utf-8").replace("# [[", "[[").splitlines()
     uncommented = [line.removeprefix("# ") if " = " in line else line for line in written]
     path.write_text("\n".join(line for line in uncommented if not line.startswith("#")), encoding="utf-8")
-    assert load_config(path).values == Config().values
+    with pytest.raises(ConfigError, match="path of knowledge number 1 is missing"):
+        load_config(path)
+    path.write_text(path.read_text("utf-8").replace('path = ""', 'path = "/rules"'), encoding="utf-8")
+    folder = {"path": "/rules", "scope": "shared", "include": ["**"], "exclude": []}
+    assert load_config(path).values == dict(Config().values) | {"knowledge": [folder]}
 
 
 def test_overrides_are_written_for_real(tmp_path: Path) -> None:
@@ -55,6 +59,10 @@ def test_any_text_survives_as_toml(text: str) -> None:
         ("claude_folders = [1]", 1, ["a list of texts"]),
         ("[hook]\nbudget = 1", 2, ["'hook.budget'"]),
         ("[foo.bar]\nx = 1", 2, ["'foo.bar.x'"]),
+        ("knowledge = ['a']", 1, ["[[knowledge]]"]),
+        ("[[knowledge]]\npath = '/a'\n[[knowledge]]\nscope = 'x'", 1, ["path of knowledge number 2"]),
+        ("[[knowledge]]\npath = '/a'\n[[knowledge]]\n\npath = 7", 5, ["path must be a text", "7"]),
+        ("[[knowledge]]\npath = '/a'\nglob = 'x'", 3, ["'glob'", "path, scope, include, exclude"]),
         ('claude_folders = ["/a\\u0000b"]', 1, ["a list of texts"]),
         ("a = [", 1, ["TOML"]),
     ],

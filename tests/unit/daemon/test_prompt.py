@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.daemon.prompt import END_CHARACTERS, Message, Skip, gist, read_message
+from recall.daemon.prompt import END_CHARACTERS, Message, empties_the_conversation, gist, read_message, reason_to_skip
 
 QUESTION = "which port does staging use?"
 
@@ -16,22 +16,21 @@ def body(prompt: object = QUESTION, **fields: object) -> bytes:
 
 
 def reason(data: bytes, min_characters: int = 8) -> str | None:
-    found = read_message(data, min_characters)
-    return found.reason if isinstance(found, Skip) else None
+    return reason_to_skip(read_message(data), min_characters)
 
 
 def test_a_question_is_read_with_where_it_was_typed() -> None:
-    found = read_message(body(f"  {QUESTION}\n", cwd="/p", session_id="s", transcript_path="/t.jsonl"), 8)
-    assert found == Message(QUESTION, "/p", "/t.jsonl", "s", "UserPromptSubmit")
+    found = read_message(body(f"  {QUESTION}\n", cwd="/p", session_id="s", transcript_path="/t.jsonl", prompt_id="p"))
+    assert found == Message(QUESTION, "/p", "/t.jsonl", "s", "p")
 
 
 def test_keys_may_be_camel_case_as_vs_code_sends_them() -> None:
     fields = {"prompt": QUESTION, "hookEventName": "UserPromptSubmit", "sessionId": "s", "transcriptPath": "/t.jsonl"}
-    assert read_message(json.dumps(fields).encode(), 8) == Message(QUESTION, None, "/t.jsonl", "s", "UserPromptSubmit")
+    assert read_message(json.dumps(fields).encode()) == Message(QUESTION, None, "/t.jsonl", "s")
 
 
 def test_only_the_prompt_is_needed() -> None:
-    assert isinstance(read_message(json.dumps({"prompt": QUESTION}).encode(), 8), Message)
+    assert read_message(json.dumps({"prompt": QUESTION}).encode()) == Message(QUESTION)
 
 
 @pytest.mark.parametrize("prompt", ["/clear", "/compact now please", "/my-plugin:review the port", "/", "!ls -la here"])
@@ -82,9 +81,17 @@ def test_of_a_long_message_both_ends_are_asked() -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_message_or_a_reason(data: bytes) -> None:
-    assert isinstance(read_message(data, 8), (Message, Skip))
+    assert isinstance(reason_to_skip(read_message(data), 8), str | None)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["prompt", "cwd", "agent_id", "x"]), inner)))  # fmt: skip  # noqa: E501
 def test_any_json_is_a_message_or_a_reason(value: object) -> None:
-    assert isinstance(read_message(json.dumps(value).encode(), 8), (Message, Skip))
+    assert isinstance(reason_to_skip(read_message(json.dumps(value).encode()), 8), str | None)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "emptied"),
+    [("/clear", True), ("/compact keep the plan", True), ("/clearing", False), ("clear", False), ("", False)],
+)
+def test_the_commands_that_empty_a_conversation(prompt: str, emptied: bool) -> None:
+    assert empties_the_conversation(prompt) is emptied

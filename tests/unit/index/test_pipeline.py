@@ -14,7 +14,8 @@ from recall.core.errors import ModelError, StoreBusy, StoreError, StoreTooNew
 from recall.core.types import Skipped
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import find_model
-from recall.index.pipeline import Progress, Report, Source, run
+from recall.index.pipeline import Progress, Report, run
+from recall.index.sources import Source
 from recall.sources import memory
 from recall.store.connection import open_writer
 from recall.store.reader import Reader, Rows

@@ -8,7 +8,8 @@ import pytest
 
 from recall.core.types import SHARED, Document, Hit, Kind, Project
 from recall.embed.manifest import Gate
-from recall.search.answer import Snapshot, context, search, take_snapshot
+from recall.search.answer import Snapshot, hand_over, search, take_snapshot
+from recall.search.select import Asker
 
 GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
 QUERY = np.array([1, 0], np.float32)
@@ -63,7 +64,7 @@ def test_many_close_conversations_push_no_note_out_of_what_is_handed_over() -> N
     snapshot = _snapshot(*[chat] * 20, ("memory", "/shop", 0.7), ("memory", "/shop", 0.4))
     result = search(snapshot, QUERY, GATE, projects={"/shop"}, limit=5)
     assert len(result.hits) == 5
-    printed = context(result, GATE, "en", {"/shop"})
+    printed = hand_over(result, GATE, "en", Asker({"/shop"}))
     assert printed is not None
     text = json.loads(printed.line)["hookSpecificOutput"]["additionalContext"]
     assert "[memory] note-20 — about it (/n/20.md)" in text
@@ -81,7 +82,7 @@ def test_kinds_narrow_hits_and_candidates() -> None:
 def test_an_empty_index_hands_over_nothing() -> None:
     result = search(_snapshot(), QUERY, GATE, projects={"/shop"}, limit=10)
     assert (result.tier, result.reason, result.hits) == ("none", "no records", ())
-    assert context(result, GATE, "en", {"/shop"}) is None
+    assert hand_over(result, GATE, "en", Asker({"/shop"})) is None
 
 
 def test_a_snapshot_knows_the_language_of_its_records() -> None:
@@ -100,7 +101,7 @@ def test_the_budget_is_that_of_the_tier() -> None:
         vectors = np.stack([first, np.sqrt(1 - first**2)], axis=1)
         snapshot = take_snapshot(vectors, np.arange(5, dtype=np.int32), documents, [], 0)
         result = search(snapshot, QUERY, GATE, projects=None, limit=5)
-        printed = context(result, GATE, "en", ())
+        printed = hand_over(result, GATE, "en", Asker())
         return result.tier, len(printed.line.encode()) if printed else 0
 
     tier, some = size([0.6, 0.55, 0.55, 0.55, 0.55])

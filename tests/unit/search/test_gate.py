@@ -4,7 +4,7 @@ import pytest
 
 from recall.core.types import Hit, Kind
 from recall.embed.manifest import Gate
-from recall.search.gate import judge, select
+from recall.search.gate import judge
 
 GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
 
@@ -55,31 +55,3 @@ def test_a_single_record_is_judged_by_the_floor_alone() -> None:
 def test_no_record_gives_nothing() -> None:
     verdict = judge([], GATE)
     assert (verdict.tier, verdict.gap, verdict.top, verdict.reason) == ("none", 0.0, 0.0, "no records")
-
-
-def test_some_hands_over_the_three_best_notes_and_rules() -> None:
-    hits = [_hit(1, 0.7), _hit(2, 0.69, "conversation"), _hit(3, 0.6, "knowledge"), _hit(4, 0.5), _hit(5, 0.4)]
-    assert [hit.rank for hit in select(hits, "some", GATE, ())] == [1, 3, 4]
-
-
-def test_strong_hands_over_only_what_is_near_the_top() -> None:
-    hits = [_hit(1, 0.7), _hit(2, 0.66), _hit(3, 0.64)]
-    assert [hit.rank for hit in select(hits, "strong", GATE, ())] == [1, 2]
-
-
-def test_none_hands_over_nothing() -> None:
-    assert select([_hit(1, 0.7)], "none", GATE, ()) == []
-    assert select([], "some", GATE, ()) == []
-
-
-def test_the_best_note_of_the_current_project_near_the_top_goes_in_first() -> None:
-    shared = [_hit(rank, 0.7, "knowledge", "") for rank in range(1, 4)]
-    hits = [*shared, _hit(4, 0.66), _hit(5, 0.655)]
-    assert [hit.rank for hit in select(hits, "some", GATE, {"/shop"})] == [4, 1, 2]
-    assert [hit.rank for hit in select(hits, "strong", GATE, {"/shop"})] == [4, 1, 2]
-    assert [hit.rank for hit in select(hits, "some", GATE, {"/other"})] == [1, 2, 3]
-
-
-def test_a_note_of_the_current_project_far_from_the_top_gains_nothing() -> None:
-    hits = [*(_hit(rank, 0.7, "knowledge", "") for rank in range(1, 4)), _hit(4, 0.6)]
-    assert [hit.rank for hit in select(hits, "some", GATE, {"/shop"})] == [1, 2, 3]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -160,3 +161,13 @@ def test_a_cut_does_not_part_a_letter_from_its_voicing_mark() -> None:
 )
 def test_the_language_is_that_of_half_the_records(texts: list[str], language: str) -> None:
     assert language_of(texts) == language
+
+
+def test_a_superseded_record_names_its_successor_whatever_is_cut() -> None:
+    old = replace(_hit("0014 Use X", "Why we use X. " * 30, kind="knowledge"), successor="0031")
+    for limit in (400, 2048):
+        line = _context(_render([old], "en", limit))[1]
+        assert line.startswith("[rule] 0014 Use X (superseded by 0031) — Why we")
+        assert line.endswith(f" ({PATH})")
+    bare = replace(old, description="")
+    assert _context(_render([bare], "en", 2048))[1] == f"[rule] 0014 Use X (superseded by 0031) ({PATH})"

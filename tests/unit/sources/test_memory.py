@@ -91,12 +91,22 @@ def test_notes_of_subagents_of_the_person_are_shared(claude: Path) -> None:
     assert owners(scan([claude])) == {str(note): SHARED}
 
 
-def test_notes_of_subagents_of_a_repository_are_the_projects(claude: Path, home: Path) -> None:
+def test_notes_of_subagents_of_a_trusted_repository_are_the_projects(claude: Path, home: Path) -> None:
     session(claude, home / "app")
+    put(home / ".claude.json", json.dumps({"projects": {str(home / "app"): {"hasTrustDialogAccepted": True}}}))
     team = put(home / "app/.claude/agent-memory/reviewer/a.md")
     own = put(home / "app/.claude/agent-memory-local/reviewer/b.md")
     put(home / "app/.claude/rules/c.md")
     assert owners(scan([claude])) == {str(team): str(home / "app"), str(own): str(home / "app")}
+
+
+def test_notes_of_subagents_of_another_repository_are_not_read(claude: Path, home: Path) -> None:
+    session(claude, home / "app")
+    put(home / "app/.claude/agent-memory/reviewer/a.md")
+    put(home / ".claude.json", "{}")
+    found = scan([claude])
+    assert found.files == []
+    assert [item.path for item in found.skipped] == [str(home / "app/.claude/agent-memory/**")]
 
 
 def test_a_repository_cannot_lead_us_out_of_itself(claude: Path, home: Path) -> None:
@@ -106,7 +116,7 @@ def test_a_repository_cannot_lead_us_out_of_itself(claude: Path, home: Path) -> 
     (home / "app/.claude/agent-memory").symlink_to(home / "private")
     found = scan([claude])
     assert found.files == []
-    assert [skipped.path for skipped in found.skipped] == [str(home / "app/.claude/agent-memory")]
+    assert [skipped.path for skipped in found.skipped] == [str(home / "app/.claude/agent-memory/**")]
 
 
 def test_the_memory_of_a_person_who_works_in_the_home_folder_stays_shared(claude: Path, home: Path) -> None:

@@ -3,11 +3,16 @@
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recall.core.errors import StoreTooNew
+from recall.core.types import Skipped
 from recall.store.connection import open_reader, open_writer
+from recall.store.entries import Stored
 from recall.store.migrations import MIGRATIONS, SCHEMA_VERSION, migrate, version_of
+from recall.store.reader import Reader
+from recall.store.writer import Writer
 
 ONE = ("CREATE TABLE one (x)",)
 TWO = ("ALTER TABLE one ADD COLUMN y", "INSERT INTO one VALUES (1, 2)")
@@ -65,3 +70,34 @@ def test_a_reader_finds_no_index_where_the_file_is_missing_empty_or_not_yet_migr
     assert not path.exists()
     path.touch()
     assert open_reader(path) is None
+
+
+def test_the_notes_of_the_first_schema_keep_their_headlines_and_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite3"
+    vector = np.array([0.6, 0.8], "<f4")
+    connection = connect(path)
+    migrate(connection, MIGRATIONS[:1])
+    connection.execute("INSERT INTO project VALUES (1, '/srv/app', 'app')")
+    connection.execute("INSERT INTO model VALUES (1, 'e5', 2)")
+    connection.execute(
+        "INSERT INTO file VALUES (1, 'memory', '/read.md', 1, 10, 5), (2, 'memory', '/new.md', 1, 7, NULL)"
+    )
+    connection.execute("INSERT INTO document VALUES (1, 1, 'A note', 'what it says', NULL)")
+    connection.execute("INSERT INTO chunk VALUES (1, 0, x'01')")
+    connection.execute("INSERT INTO embedding VALUES (1, 1, x'01', ?)", (vector.tobytes(),))
+    connection.execute("INSERT INTO skipped VALUES ('/bad.md', 'is empty')")
+    connection.close()
+    assert open_reader(path) is None
+    with Writer(path, "e5", 2) as writer:
+        assert writer.stored("memory") == {
+            "/read.md": Stored("/srv/app", 10, 5, complete=True),
+            "/new.md": Stored("/srv/app", 7, None, complete=False),
+        }
+        assert writer.missing([b"\x01", b"\x02"]) == [b"\x02"]
+    reader = Reader(path)
+    rows, summary = reader.load("e5"), reader.summary("e5")
+    reader.close()
+    (record,) = rows.documents
+    assert (record.path, record.name, record.project, record.session) == ("/read.md", "A note", "/srv/app", None)
+    assert np.array_equal(rows.vectors, [vector])
+    assert (summary.documents, summary.pending, summary.skipped) == ({"memory": 1}, 1, [Skipped("/bad.md", "is empty")])

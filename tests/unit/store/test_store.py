@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from recall.core.errors import StoreDamaged, StoreTooNew
 from recall.core.types import Document, FoundFile, Kind, Project, Skipped
 from recall.store.connection import open_writer
-from recall.store.reader import Reader
+from recall.store.entries import Entry, Finish, Outcome, Stored, Vector
+from recall.store.reader import Reader, Share
 from recall.store.repair import damaged_files, set_aside
-from recall.store.writer import Outcome, Stored, Vector, Writer
+from recall.store.writer import Writer
 
 PROJECT = Project("/home/me/app", "app")
 MODEL, OTHER_MODEL = "e5-small@1", "bge-m3@1"
@@ -42,14 +44,13 @@ def put(
     writer.enlist([file], {PROJECT.key: PROJECT})
     digests = [digest_of(text) for text in texts]
     missing = set(writer.missing(digests))
-    return writer.put(
-        file,
+    entry = Entry(
         Document(kind, path, PROJECT.key, name, "what it says", "body"),
-        project=PROJECT,
-        digests=digests,
-        vectors={digest_of(text): vector_of(text) for text in texts if digest_of(text) in missing},
-        mtime_ns=mtime_ns,
+        PROJECT,
+        digests,
+        {digest_of(text): vector_of(text) for text in texts if digest_of(text) in missing},
     )
+    return writer.put(file, entry, finish=Finish(PROJECT, mtime_ns))
 
 
 @pytest.fixture
@@ -133,13 +134,11 @@ def test_two_models_lie_side_by_side_and_are_never_mixed(path: Path) -> None:
     with Writer(path, OTHER_MODEL, 3) as writer:
         assert not any(known.complete for known in writer.stored("memory").values())
         digests = [digest_of("shared")]
+        document = Document("memory", "/b.md", PROJECT.key, "A note", "what it says", "body")
         writer.put(
             FoundFile("memory", "/b.md", PROJECT.key, 10, 5),
-            Document("memory", "/b.md", PROJECT.key, "A note", "what it says", "body"),
-            project=PROJECT,
-            digests=digests,
-            vectors={digests[0]: vector_of("shared", 3)},
-            mtime_ns=5,
+            Entry(document, PROJECT, digests, {digests[0]: vector_of("shared", 3)}),
+            finish=Finish(PROJECT, 5),
         )
         writer.tidy()
     reader = Reader(path)
@@ -192,9 +191,10 @@ def test_a_reader_sees_each_change_cheaply_and_no_change_where_nothing_was_writt
     reader.close()
 
 
-def test_the_text_of_a_removed_note_is_nowhere_in_the_files(path: Path) -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_the_text_of_a_removed_note_is_nowhere_in_the_files(path: Path, seed: int) -> None:
     names = {f"/notes/canary-{number}.md": f"canary name {number} " + "x" * (number % 300) for number in range(400)}
-    chosen = random.Random(7).sample(sorted(names), 300)
+    chosen = random.Random(seed).sample(sorted(names), 300)
     with Writer(path, MODEL, DIMENSION) as writer:
         for place, name in names.items():
             put(writer, place, [name], name=name)
@@ -271,3 +271,95 @@ def test_a_reader_refuses_the_file_of_a_newer_program_that_came_while_it_was_ope
     fresh.replace(path)
     with pytest.raises(StoreTooNew):
         reader.version()
+
+
+def talk(key: str, path: str = "/t/s-1.jsonl", session: str = "s-1") -> Document:
+    return Document("conversation", path, PROJECT.key, "A title", "", "body", key=key, session=session)
+
+
+def put_talk(writer: Writer, document: Document, *, state: str | None = None, finish: Finish | None = None) -> Outcome:
+    """Put an exchange whose one chunk is its key."""
+    file = FoundFile("conversation", document.path, PROJECT.key, 10, 5)
+    writer.enlist([file], {PROJECT.key: PROJECT})
+    digest = digest_of(document.key)
+    vectors = {digest: vector_of(document.key)} if writer.missing([digest]) else {}
+    entry = Entry(document, Project("/other", "other"), [digest], vectors, {"jwt": 2})
+    return writer.put(file, entry, state=state, finish=finish)
+
+
+def test_every_field_of_a_document_comes_back(path: Path) -> None:
+    with Writer(path, MODEL, DIMENSION) as writer:
+        document = replace(
+            talk("u-1"),
+            date="2026-11-01",
+            language="ja",
+            group="0007",
+            successor="0031",
+            successor_path="/adr/0031.md",
+        )
+        put_talk(writer, document, finish=Finish(PROJECT, 5))
+    (record,) = Reader(path).load(MODEL).documents
+    for name in ("kind", "path", "name", "date", "session", "language", "group", "successor", "successor_path"):
+        assert getattr(record, name) == getattr(document, name)
+    assert (record.project, record.sessions) == ("/other", frozenset({"s-1"}))
+
+
+def test_a_file_in_the_middle_of_its_documents_waits_and_its_state_is_kept(path: Path) -> None:
+    with Writer(path, MODEL, DIMENSION) as writer:
+        assert put_talk(writer, talk("u-1"), state="one") == "added"
+        assert put_talk(writer, talk("u-1"), state="two") == "unchanged"
+        assert writer.state("/t/s-1.jsonl") == "two"
+        assert not writer.stored("conversation")["/t/s-1.jsonl"].complete
+        assert Reader(path).summary(MODEL).pending == 1
+        put_talk(writer, talk("u-2"), finish=Finish(PROJECT, 5))
+        assert writer.state("/t/s-1.jsonl") == "two"
+        assert writer.stored("conversation")["/t/s-1.jsonl"].complete
+        writer.clear("/t/s-1.jsonl")
+        assert writer.state("/t/s-1.jsonl") is None
+        assert writer.stored("conversation")["/t/s-1.jsonl"].mtime_ns is None
+    assert Reader(path).load(MODEL).documents == []
+
+
+def test_the_first_copy_is_shown_and_the_next_takes_its_place_when_it_goes(path: Path) -> None:
+    file = FoundFile("conversation", "/t/s-1.jsonl", PROJECT.key, 10, 5)
+    with Writer(path, MODEL, DIMENSION) as writer:
+        put_talk(writer, talk("u-1"), finish=Finish(PROJECT, 5))
+        put_talk(writer, talk("u-1", "/t/s-2.jsonl", "s-1"), finish=Finish(PROJECT, 5))
+        put_talk(writer, talk("u-2", "/t/s-2.jsonl", "s-2"), finish=Finish(PROJECT, 5))
+        writer.put(file, None, finish=Finish(PROJECT, 5, title="Another title"))
+        reader = Reader(path)
+        rows = reader.load(MODEL)
+        assert [(record.path, record.name, sorted(record.sessions)) for record in rows.documents] == [
+            ("/t/s-1.jsonl", "Another title", ["s-1", "s-2"]),
+            ("/t/s-2.jsonl", "A title", ["s-2"]),
+        ]
+        assert (rows.row_documents.tolist(), len(rows.vectors)) == ([0, 1], 2)
+        assert (reader.summary(MODEL).rows, reader.summary(MODEL).masked) == ({"conversation": 2}, {"jwt": 4})
+        writer.remove(["/t/s-1.jsonl"])
+        assert {record.path for record in reader.load(MODEL).documents} == {"/t/s-2.jsonl"}
+        reader.close()
+
+
+def test_figures_are_told_by_project_and_kind(path: Path) -> None:
+    with Writer(path, MODEL, DIMENSION) as writer:
+        put(writer, "/a.md", ["one", "two"])
+        put(writer, "/b.md", ["three"], kind="knowledge")
+        put_talk(writer, talk("u-1"), finish=Finish(PROJECT, 5))
+    assert Reader(path).summary(MODEL).shares == [
+        Share(PROJECT, "knowledge", 1, 1),
+        Share(PROJECT, "memory", 1, 2),
+        Share(Project("/other", "other"), "conversation", 1, 1),
+    ]
+
+
+def test_a_new_recipe_has_every_file_read_again_once(path: Path) -> None:
+    with Writer(path, MODEL, DIMENSION) as writer:
+        put(writer, "/a.md", ["one"])
+        put_talk(writer, talk("u-1"), state="far", finish=Finish(PROJECT, 5))
+        writer.apply_recipe(3)
+        assert writer.stored("memory")["/a.md"].mtime_ns is None
+        assert (writer.state("/t/s-1.jsonl"), writer.state("/a.md")) == ("", None)
+        put(writer, "/a.md", ["one"])
+        writer.apply_recipe(3)
+        assert writer.stored("memory")["/a.md"].mtime_ns == 5
+    assert len(Reader(path).load(MODEL).documents) == 2

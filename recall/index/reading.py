@@ -1,0 +1,57 @@
+"""Reading: what is made of a document before it is embedded and stored. Its secrets are masked, its text is cut."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from recall.core.types import Document
+from recall.text.chunks import cut
+from recall.text.masking import mask
+
+#: Number of the way from a file's text to what is embedded and stored (masking, chunks). With another one than the
+#: index was made by, every file is read again, and embedded where that makes another text of it. 1: masked.
+RECIPE = 1
+#: So much of an exchange is embedded, in one chunk: its message and how the answer begins. People have thousands, and
+#: a chunk of 700 characters takes twice the time of this one.
+EXCHANGE_CHARACTERS = 400
+#: So much of a body is masked: what is embedded of it lies well within.
+MASKED_CHARACTERS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A masked document with its chunks by their digests, in order of the text."""
+
+    document: Document
+    masked: Mapping[str, int]
+    digests: list[bytes]
+    texts: Mapping[bytes, str]
+
+
+def prepare(document: Document) -> Reading:
+    """Mask a document and cut it. Raises MaskingError where the masker fails.
+
+    The title of a session is no part of what is embedded of its exchanges: it often comes late and changes, and would
+    make all of them alike.
+    """
+    masked: Counter[str] = Counter()
+
+    def masking(text: str) -> str:
+        result = mask(text)
+        masked.update(result.found)
+        return result.text
+
+    document = replace(
+        document,
+        name=masking(document.name),
+        description=masking(document.description),
+        body=masking(document.body[:MASKED_CHARACTERS]),
+        successor=masking(document.successor) if document.successor else document.successor,
+    )
+    if document.kind == "conversation":
+        chunks = [document.body[:EXCHANGE_CHARACTERS]]
+    else:
+        chunks = cut(document.name, document.description, document.body)
+    digests = [hashlib.sha256(chunk.encode()).digest() for chunk in chunks]
+    return Reading(document, masked, digests, dict(zip(digests, chunks, strict=True)))

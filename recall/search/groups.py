@@ -1,0 +1,101 @@
+"""Groups: hits that stand for one another. Language versions of one record, and records that others have replaced.
+
+Both functions work on ranked hits before the gate judges them: a record that is there twice, or is never shown, must
+not count among those that the best one has to stand out from. Both return hits best first, with ranks from 1.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from recall.core.types import Hit
+
+
+class Version(Protocol):
+    """What a hit takes over from another language version of its record."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def date(self) -> str | None: ...
+    @property
+    def language(self) -> str | None: ...
+    @property
+    def group(self) -> str | None: ...
+    @property
+    def successor(self) -> str | None: ...
+    @property
+    def successor_path(self) -> str | None: ...
+
+
+Versions = Mapping[str, Sequence[Version]]
+
+
+def versions_by_group(records: Iterable[Version]) -> Versions:
+    """The records of each group, those in several languages and those in one; made once for a snapshot."""
+    groups: dict[str, list[Version]] = {}
+    for record in records:
+        if record.group is not None:
+            groups.setdefault(record.group, []).append(record)
+    return groups
+
+
+def prefer_language(hits: Iterable[Hit], language: str | None, versions: Versions) -> list[Hit]:
+    """At most one hit of a group, in the place and with the score of its best: the version in the message's language.
+
+    It need not be among the hits. A message finds records of its own language best, but its author wants to read that
+    language also where the other version was found. Where no version is in it, the best hit itself stays.
+    """
+    seen: set[str] = set()
+    kept: list[Hit] = []
+    for hit in hits:
+        group = hit.group or hit.path
+        if hit.group is not None and group in seen:
+            continue
+        seen.add(group)
+        wanted = (version for version in versions.get(group, ()) if version.language == language)
+        version = None if hit.language == language else next(wanted, None)
+        kept.append(_in_version(hit, version) if version else hit)
+    return _ranked(kept)
+
+
+def succeed(hits: Iterable[Hit], versions: Versions) -> list[Hit]:
+    """No record before the one that replaced it, and none that is out of force with nothing in its place.
+
+    Where both are there, the successor takes the better place of the two, and the record follows it: a message that
+    finds a decision is to see first what holds today. `versions` tells the groups of successors.
+    """
+    standing = [hit for hit in hits if hit.successor != ""]
+    groups = {hit.group for hit in standing if hit.group is not None}
+    known = {version.path: group for group in groups for version in versions.get(group, ())}
+    best: dict[str, float] = {}
+    for hit in standing:
+        if hit.successor_path is not None:
+            successor = known.get(hit.successor_path, hit.successor_path)
+            best[successor] = max(hit.score, best.get(successor, hit.score))
+    lifted = (
+        replace(hit, score=max(hit.score, best.get(hit.group or hit.path, hit.score))) if hit.successor is None else hit
+        for hit in standing
+    )
+    return _ranked(sorted(lifted, key=lambda hit: (-hit.score, hit.successor is not None)))
+
+
+def _in_version(hit: Hit, version: Version) -> Hit:
+    return replace(
+        hit,
+        path=version.path,
+        name=version.name,
+        description=version.description,
+        date=version.date,
+        language=version.language,
+        successor=version.successor,
+        successor_path=version.successor_path,
+    )
+
+
+def _ranked(hits: Iterable[Hit]) -> list[Hit]:
+    return [replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1)]
