@@ -12,6 +12,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench_machine import Machine, load_average, machine, spawn_to_end
@@ -43,19 +45,19 @@ def one_by_one(made: Machine, hook: list[str], calls: int) -> None:
     """A warm daemon, one call at a time."""
     bare = [sys.executable, "-I", "-S", "-c", "pass"]
     console = [sys.executable, "-m", "recall", *hook[1:]]
-    kinds = {
-        "bare interpreter": (bare, b""),
-        "hook, answer": (hook, made.message(QUESTION, "answer")),
-        "hook, silence": (hook, made.message(SHORT, "silence")),
-        "python -m recall hook": (console, made.message(QUESTION, "console")),
+    kinds: dict[str, tuple[list[str], Callable[[], bytes]]] = {
+        "bare interpreter": (bare, bytes),
+        "hook, answer": (hook, partial(made.message, QUESTION, "answer")),
+        "hook, silence": (hook, partial(made.message, SHORT, "silence")),
+        "python -m recall hook": (console, partial(made.message, QUESTION, "console")),
     }
     for command, data in kinds.values():
-        spawn_to_end(command, data)  # reads the files from the disk, and compiles them
+        spawn_to_end(command, data())  # reads the files from the disk, and compiles them
     times: dict[str, list[float]] = {kind: [] for kind in kinds}
     answered = dict.fromkeys(kinds, 0)
     for _ in range(calls):
         for kind, (command, data) in kinds.items():
-            spent, output = spawn_to_end(command, data)
+            spent, output = spawn_to_end(command, data())
             times[kind].append(spent)
             answered[kind] += bool(output)
     base = statistics.median(times["bare interpreter"])
@@ -73,8 +75,8 @@ def at_once(made: Machine, hook: list[str], rounds: int = 5) -> None:
     """As many sessions that send a message at the same moment, and as many bare interpreters before them."""
     print(f"{f'{AT_ONCE} at once, ms':<24} {'median':>7} {'p95':>7} {'max':>7} {'/ bare':>7} {'answers':>8}  each")
     for _ in range(rounds):
-        bare = [spent for spent, _ in together([sys.executable, "-I", "-S", "-c", "pass"], b"")]
-        results = together(hook, made.message(QUESTION, "together"))
+        bare = [spent for spent, _ in together([sys.executable, "-I", "-S", "-c", "pass"], bytes)]
+        results = together(hook, partial(made.message, QUESTION, "together"))
         times = sorted(spent for spent, _ in results)
         answers = sum(bool(output) for _, output in results)
         ratio = max(times) / max(bare)
@@ -83,16 +85,16 @@ def at_once(made: Machine, hook: list[str], rounds: int = 5) -> None:
     print()
 
 
-def together(command: list[str], data: bytes) -> list[tuple[float, bytes]]:
+def together(command: list[str], data: Callable[[], bytes]) -> list[tuple[float, bytes]]:
     """`spawn_to_end` in so many threads; each counts from its own spawn."""
     results: list[tuple[float, bytes]] = []
     barrier = threading.Barrier(AT_ONCE)
 
-    def call() -> None:
+    def call(sent: bytes) -> None:
         barrier.wait()
-        results.append(spawn_to_end(command, data))
+        results.append(spawn_to_end(command, sent))
 
-    threads = [threading.Thread(target=call) for _ in range(AT_ONCE)]
+    threads = [threading.Thread(target=call, args=(data(),)) for _ in range(AT_ONCE)]
     for thread in threads:
         thread.start()
     for thread in threads:

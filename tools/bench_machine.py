@@ -36,6 +36,7 @@ class Machine:
         self.home = root / "home"
         self.claude = self.home / ".claude"
         self.project = self._project(0)
+        self._messages = 0
         self.paths = StatePaths(str(root / "state"))
         make_private_folder(self.paths.home)
         self.project.mkdir(parents=True)
@@ -57,9 +58,11 @@ class Machine:
         return self.home / f"project-{number}"
 
     def message(self, prompt: str, session: str) -> bytes:
-        """The hook's stdin for a prompt typed in the first project. `session` is found again in the journal."""
+        """The hook's stdin for a prompt typed in the first project, in a session of its own whose name begins with
+        `session`: a headline comes once a session."""
+        self._messages += 1
         fields = {
-            "session_id": session,
+            "session_id": f"{session}-{self._messages}",
             "cwd": str(self.project),
             "hook_event_name": "UserPromptSubmit",
             "prompt": prompt,
@@ -94,9 +97,9 @@ class Machine:
         raise SystemExit(f"the daemon is not ready after {PATIENCE:g} s; see {self.paths.daemon_log}")
 
     def journal(self, session: str) -> list[float]:
-        """Milliseconds that the daemon says it spent on each message of a session."""
+        """Milliseconds that the daemon says it spent on each message whose session's name begins so."""
         lines = Path(self.paths.injections).read_text("utf-8").splitlines()
-        return [entry["ms"] for entry in map(json.loads, lines) if entry["session"] == session]
+        return [entry["ms"] for entry in map(json.loads, lines) if entry["session"].startswith(f"{session}-")]
 
 
 @contextmanager
