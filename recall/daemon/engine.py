@@ -1,6 +1,6 @@
 """What a question needs, held in memory: the model, the snapshot of the index and the projects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -13,8 +13,7 @@ from recall.embed.embedder import Embedder
 from recall.embed.manifest import Manifest, find_model
 from recall.search.answer import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
-from recall.sources.succession import resolve
-from recall.store.reader import Reader, Record, Rows, Summary
+from recall.store.reader import Reader, Rows, Summary
 from recall.text.masking import mask
 from recall.wire.paths import StatePaths
 
@@ -86,8 +85,7 @@ class Engine:
         except StoreError as error:
             self._log.failure("read-failed", error)
             rows = Rows.none()
-        documents = with_successors(rows.documents)
-        return take_snapshot(rows.vectors, rows.row_documents, documents, rows.projects, rows.generation)
+        return take_snapshot(rows.vectors, rows.row_documents, rows.documents, rows.projects, rows.generation)
 
     def _version_of_index(self) -> tuple[int, ...] | None:
         try:
@@ -98,14 +96,3 @@ class Engine:
     def close(self) -> None:
         """Close the index. Called when no thread works any more."""
         self._reader.close()
-
-
-def with_successors(records: Sequence[Record]) -> list[Record]:
-    """The records with what stands in the place of each today; they themselves hold only what their file says."""
-    found = resolve(record for record in records if record.kind == "knowledge")
-    return [
-        replace(record, successor=found[record.path].successor, successor_path=found[record.path].path)
-        if record.path in found
-        else record
-        for record in records
-    ]

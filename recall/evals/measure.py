@@ -8,16 +8,17 @@ import numpy as np
 
 from recall.core.config import Config
 from recall.core.errors import SourceError
-from recall.core.types import Document, FoundFile, Project, Skipped
+from recall.core.types import Document, FoundFile, Kind, Project, Skipped
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import Gate
 from recall.evals.metrics import rank_of
 from recall.evals.questions import Question
+from recall.index.reading import prepare
 from recall.search import answer
 from recall.search.dense import Floats
 from recall.search.select import Asker
-from recall.sources import memory
-from recall.text import chunks
+from recall.sources import knowledge, memory
+from recall.text.language import language_of
 
 #: Beginnings of the names of files that list notes and are none.
 INDEXES = ("MEMORY.", "README.")
@@ -63,28 +64,31 @@ class Outcome:
 
 
 def read_corpus(folder: Path) -> tuple[list[Document], list[Skipped]]:
-    """All notes under a folder, in order of path, as documents of one project, and the files that cannot be read."""
+    """All notes and decision records under a folder, in order of path, as documents of one project, and the files that
+    cannot be read."""
     documents: list[Document] = []
     skipped: list[Skipped] = []
     for path in sorted(folder.rglob("*.md")):
         if path.name.startswith(INDEXES):
             continue
         status = path.stat()
-        found = FoundFile("memory", str(path), str(folder), status.st_size, status.st_mtime_ns)
+        is_rule = path.relative_to(folder).as_posix().startswith(tuple(f"{place}/" for place in knowledge.PLACES))
+        kind: Kind = "knowledge" if is_rule else "memory"
+        found = FoundFile(kind, str(path), str(folder), status.st_size, status.st_mtime_ns)
         try:
-            documents.append(memory.read(found))
+            documents.append((knowledge.read if is_rule else memory.read)(found))
         except SourceError as error:
             skipped.append(Skipped(found.path, str(error)))
     return documents, skipped
 
 
 def index_corpus(folder: Path, documents: Sequence[Document], embedder: Embedder) -> Corpus:
-    """Cut and embed the documents of one corpus. Takes as long as the model needs: a second for some 20 chunks."""
-    pieces = [chunks.cut(document.name, document.description, document.body) for document in documents]
-    vectors = embedder.embed_passages([piece for cut in pieces for piece in cut])
-    row_documents = np.repeat(np.arange(len(documents), dtype=np.int32), [len(cut) for cut in pieces])
-    project = Project(str(folder), folder.name)
-    return Corpus(folder, answer.take_snapshot(vectors, row_documents, documents, [project], generation=0))
+    """Mask, cut and embed the documents of one corpus. The model needs a second for some 20 chunks."""
+    readings = [prepare(document) for document in documents]
+    vectors = embedder.embed_passages([reading.texts[digest] for reading in readings for digest in reading.digests])
+    row_documents = np.repeat(np.arange(len(readings), dtype=np.int32), [len(reading.digests) for reading in readings])
+    project, masked = Project(str(folder), folder.name), [reading.document for reading in readings]
+    return Corpus(folder, answer.take_snapshot(vectors, row_documents, masked, [project], generation=0))
 
 
 def ask(corpus: Corpus, questions: Iterable[Question], embedder: Embedder, gate: Gate) -> list[Outcome]:
@@ -95,7 +99,8 @@ def ask(corpus: Corpus, questions: Iterable[Question], embedder: Embedder, gate:
 def judge(corpus: Corpus, question: Question, query: Floats, gate: Gate) -> Outcome:
     """What a message of this embedding gets; one that the hook does not search is ranked, but handed nothing."""
     snapshot, project = corpus.snapshot, {str(corpus.folder)}
-    result = answer.search(snapshot, query, gate, projects=project, limit=len(snapshot.documents))
+    language = language_of(question.query)
+    result = answer.search(snapshot, query, gate, projects=project, limit=len(snapshot.documents), language=language)
     searched = len(question.query.strip()) >= MIN_CHARACTERS
     printed = answer.hand_over(result, gate, snapshot.language, Asker(project)) if searched else None
     ranked = [Path(hit.path).relative_to(corpus.folder).as_posix() for hit in result.hits]

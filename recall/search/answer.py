@@ -13,6 +13,7 @@ from recall.search import dense, gate, groups, headlines
 from recall.search.gate import Reason
 from recall.search.headlines import Language
 from recall.search.select import Asker, select_conversations, select_notes
+from recall.sources.succession import resolve
 from recall.text.masking import mask
 
 #: Exchanges that are ranked: a session may hold many of the best, and eleven sessions are judged.
@@ -111,6 +112,7 @@ def take_snapshot(
     generation: int,
 ) -> Snapshot:
     """Make a snapshot of the store's arrays, with all that can be known before the first question."""
+    documents = _with_successors(documents)
     keys = {key: number for number, key in enumerate(dict.fromkeys(document.project for document in documents))}
     of_session: dict[str, list[int]] = {}
     for number, document in enumerate(documents):
@@ -130,6 +132,17 @@ def take_snapshot(
         of_session=of_session,
         versions=groups.versions_by_group(documents),
     )
+
+
+def _with_successors(records: Sequence[Record]) -> list[Record]:
+    """The records with what stands in the place of each today; they themselves hold only what their file says."""
+    found = resolve(record for record in records if record.kind == "knowledge")
+    return [
+        replace(record, successor=found[record.path].successor, successor_path=found[record.path].path)  # type: ignore[type-var]
+        if record.path in found
+        else record
+        for record in records
+    ]
 
 
 def search(
