@@ -1,7 +1,8 @@
 """Shared value types: records on their way from a file to a headline."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 Kind = Literal["memory", "knowledge", "conversation"]
 KINDS: tuple[Kind, ...] = ("memory", "knowledge", "conversation")
@@ -70,6 +71,35 @@ class Document:
     def sessions(self) -> frozenset[str]:
         """All sessions that hold the exchange, as far as the file alone tells."""
         return frozenset((self.session,)) if self.session else frozenset()
+
+
+class AnyRecord(Protocol):
+    """A document's headline, wherever it comes from: what search, and what stands between records, need of it."""
+
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def project(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def date(self) -> str | None: ...
+    @property
+    def session(self) -> str | None: ...
+    @property
+    def sessions(self) -> Collection[str]: ...
+    @property
+    def language(self) -> str | None: ...
+    @property
+    def group(self) -> str | None: ...
+    @property
+    def successor(self) -> str | None: ...
+    @property
+    def successor_path(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from recall.core.types import KINDS, SHARED, Hit, Kind, Project, Tier
+from recall.core.types import KINDS, SHARED, AnyRecord, Hit, Kind, Project, Tier
 from recall.embed.manifest import Gate
 from recall.search import dense, gate, groups, headlines
 from recall.search.gate import Reason
@@ -22,35 +21,6 @@ CONVERSATION_CANDIDATES = 5 * gate.CANDIDATES
 BUDGETS: dict[Tier, int] = {"none": 0, "some": 1024, "strong": 2048}
 
 
-class Record(Protocol):
-    """What search needs to know of a document."""
-
-    @property
-    def kind(self) -> Kind: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def project(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def date(self) -> str | None: ...
-    @property
-    def session(self) -> str | None: ...
-    @property
-    def sessions(self) -> Collection[str]: ...
-    @property
-    def language(self) -> str | None: ...
-    @property
-    def group(self) -> str | None: ...
-    @property
-    def successor(self) -> str | None: ...
-    @property
-    def successor_path(self) -> str | None: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """The index at one moment. Nothing in it changes, so that questions need no lock; made by `take_snapshot`.
@@ -62,7 +32,7 @@ class Snapshot:
 
     vectors: dense.Floats
     row_documents: npt.NDArray[np.int32]
-    documents: Sequence[Record]
+    documents: Sequence[AnyRecord]
     projects: Sequence[Project]
     generation: int
     language: Language
@@ -107,7 +77,7 @@ class Result:
 def take_snapshot(
     vectors: dense.Floats,
     row_documents: npt.NDArray[np.int32],
-    documents: Sequence[Record],
+    documents: Sequence[AnyRecord],
     projects: Sequence[Project],
     generation: int,
 ) -> Snapshot:
@@ -134,7 +104,7 @@ def take_snapshot(
     )
 
 
-def _with_successors(records: Sequence[Record]) -> list[Record]:
+def _with_successors(records: Sequence[AnyRecord]) -> list[AnyRecord]:
     """The records with what stands in the place of each today; they themselves hold only what their file says."""
     found = resolve(record for record in records if record.kind == "knowledge")
     return [
@@ -197,7 +167,7 @@ def _masked(hit: Hit) -> Hit:
     return replace(hit, name=mask(hit.name).text, description=mask(hit.description).text)
 
 
-def _hit(rank: int, score: float, record: Record) -> Hit:
+def _hit(rank: int, score: float, record: AnyRecord) -> Hit:
     return Hit(
         rank=rank,
         score=score,

@@ -6,38 +6,15 @@ not count among those that the best one has to stand out from. Both return hits 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from recall.core.types import Hit
+from recall.core.types import AnyRecord, Hit
 
-
-class Version(Protocol):
-    """What a hit takes over from another language version of its record."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def date(self) -> str | None: ...
-    @property
-    def language(self) -> str | None: ...
-    @property
-    def group(self) -> str | None: ...
-    @property
-    def successor(self) -> str | None: ...
-    @property
-    def successor_path(self) -> str | None: ...
+Versions = Mapping[str, Sequence[AnyRecord]]
 
 
-Versions = Mapping[str, Sequence[Version]]
-
-
-def versions_by_group(records: Iterable[Version]) -> Versions:
+def versions_by_group(records: Iterable[AnyRecord]) -> Versions:
     """The records of each group, those in several languages and those in one; made once for a snapshot."""
-    groups: dict[str, list[Version]] = {}
+    groups: dict[str, list[AnyRecord]] = {}
     for record in records:
         if record.group is not None:
             groups.setdefault(record.group, []).append(record)
@@ -84,7 +61,7 @@ def succeed(hits: Iterable[Hit], versions: Versions) -> list[Hit]:
     return _ranked(sorted(lifted, key=lambda hit: (-hit.score, hit.successor is not None)))
 
 
-def _in_version(hit: Hit, version: Version) -> Hit:
+def _in_version(hit: Hit, version: AnyRecord) -> Hit:
     return replace(
         hit,
         path=version.path,

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Protocol
 from urllib.parse import unquote
 
+from recall.core.types import AnyRecord
 from recall.text.clean import one_line
 from recall.text.summary import shortened
 
@@ -42,25 +42,6 @@ class Reference:
 
     text: str = ""
     target: str = ""
-
-
-class Record(Protocol):
-    """What is needed of each record. `successor` is a Reference's text, `successor_path` what `linked_path` made."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def project(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def language(self) -> str | None: ...
-    @property
-    def group(self) -> str | None: ...
-    @property
-    def successor(self) -> str | None: ...
-    @property
-    def successor_path(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +91,7 @@ def short_name(name: str) -> str:
     return numbered[1] if numbered else name
 
 
-def resolve(records: Iterable[Record]) -> dict[str, Succession]:
+def resolve(records: Iterable[AnyRecord]) -> dict[str, Succession]:
     """For each record that is not in force, by its path: the record that stands in its place today.
 
     Links count within a project; numbers and titles within a folder. Chains are followed to their end; one that ends
@@ -126,13 +107,13 @@ def resolve(records: Iterable[Record]) -> dict[str, Succession]:
 class _Known:
     """All records, by what may name them."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[AnyRecord]) -> None:
         self.all = list(records)
-        self._by_place: dict[tuple[str, str], Record] = {}
-        self._by_number: dict[tuple[str, str, int], Record] = {}
-        self._by_title: dict[tuple[str, str, str], Record] = {}
-        self._versions: dict[str, list[Record]] = {}
-        self._stated: dict[str, Record] = {}
+        self._by_place: dict[tuple[str, str], AnyRecord] = {}
+        self._by_number: dict[tuple[str, str, int], AnyRecord] = {}
+        self._by_title: dict[tuple[str, str, str], AnyRecord] = {}
+        self._versions: dict[str, list[AnyRecord]] = {}
+        self._stated: dict[str, AnyRecord] = {}
         for record in self.all:
             folder = str(PurePath(record.path).parent)
             self._by_place.setdefault((record.project, _place(record.path)), record)
@@ -147,13 +128,13 @@ class _Known:
                 ):
                     self._stated[record.group] = record
 
-    def statement(self, record: Record) -> Record:
+    def statement(self, record: AnyRecord) -> AnyRecord:
         """The version of a record that says what replaced it; the record itself where none does."""
         if record.successor is not None or record.group is None:
             return record
         return self._stated.get(record.group, record)
 
-    def succession(self, record: Record) -> Succession:
+    def succession(self, record: AnyRecord) -> Succession:
         passed, last = {self._identity(record)}, record
         while True:
             stated = self.statement(last)
@@ -167,7 +148,7 @@ class _Known:
             passed.add(identity)
             last = following
 
-    def _named(self, record: Record, language: str | None) -> Record | None:
+    def _named(self, record: AnyRecord, language: str | None) -> AnyRecord | None:
         """The record that a statement names, in the version of this language if there is one."""
         folder, text = str(PurePath(record.path).parent), record.successor or ""
         found = None
@@ -181,7 +162,7 @@ class _Known:
             return found
         return next((version for version in self._versions[found.group] if version.language == language), found)
 
-    def _identity(self, record: Record) -> str:
+    def _identity(self, record: AnyRecord) -> str:
         return record.group if record.group is not None else record.path
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.core.types import Hit
+from recall.core.types import Hit, Kind
 from recall.search.groups import prefer_language, succeed, versions_by_group
 from recall.sources.decisions import parse_decision
 from recall.sources.status import OUT_OF_FORCE, read_status
@@ -64,6 +64,9 @@ class Row:
     project: str
     description: str = ""
     date: str | None = None
+    kind: Kind = "knowledge"
+    session: str | None = None
+    sessions: frozenset[str] = frozenset()
 
 
 @st.composite

@@ -1,6 +1,6 @@
 from dataclasses import dataclass
 
-from recall.core.types import Hit
+from recall.core.types import Hit, Kind
 from recall.search.groups import prefer_language, succeed, versions_by_group
 
 
@@ -14,6 +14,10 @@ class Row:
     date: str | None = None
     successor: str | None = None
     successor_path: str | None = None
+    project: str = "p"
+    kind: Kind = "knowledge"
+    session: str | None = None
+    sessions: frozenset[str] = frozenset()
 
 
 def hit(path: str, score: float, language: str | None = None, group: str | None = None, **more: str | None) -> Hit:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from recall.core.types import Kind
 from recall.sources.succession import Succession, linked_path, resolve
 
 
@@ -15,6 +16,11 @@ class Row:
     project: str = "p"
     language: str | None = "en"
     group: str | None = None
+    description: str = ""
+    date: str | None = None
+    kind: Kind = "knowledge"
+    session: str | None = None
+    sessions: frozenset[str] = frozenset()
 
 
 def test_a_successor_is_found_by_link_number_or_title() -> None:
