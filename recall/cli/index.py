@@ -10,7 +10,7 @@ from typing import Any
 
 from recall.cli.client import call
 from recall.cli.progress import ProgressLine
-from recall.core.errors import DaemonUnreachable, StoreBusy
+from recall.core.errors import DaemonError, DaemonUnreachable, StoreBusy
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder, state_home
 
@@ -69,7 +69,7 @@ def _by_daemon(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
         while not done.wait(POLL_SECONDS):
             try:
                 progress = (call(paths, "status", timeout=2.0) or {}).get("progress")
-            except DaemonUnreachable:
+            except DaemonError:
                 continue
             if progress:
                 line.show(progress["chunks_done"], progress["chunks_total"], progress["seconds_left"])

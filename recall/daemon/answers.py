@@ -32,6 +32,7 @@ class Decision:
     line: str = ""
     items: Sequence[Hit] = ()
     result: Result = NOTHING
+    emptied: bool = False
 
 
 class Answers:
@@ -61,6 +62,7 @@ class Answers:
                 items=decision.items,
                 size=len(decision.line.encode()),
                 ms=(time.perf_counter() - started) * 1000,
+                emptied=decision.emptied,
             )
         )
         return decision.line.encode()
@@ -106,11 +108,12 @@ class Answers:
         reason = "disabled" if not config["enabled"] else reason_to_skip(message, config["hook.min_characters"])
         if message and empties_the_conversation(message.prompt):
             session.shown.clear()
+            return Decision(reason or "command", emptied=True)
         if message is None or reason:
             return Decision(reason or "unreadable")
         if session.is_second_call(message.prompt_id):
             return Decision("answered")
-        session.look(message.transcript)
+        emptied = session.look(message.transcript)
         ready = self._ready()
         scope = ready.projects.current(message.cwd, message.transcript)
         result = self._search(ready, message.prompt, scope, message.session, kinds=KINDS, limit=CANDIDATES)
@@ -124,8 +127,8 @@ class Answers:
         language = ready.snapshot.language if config["language"] == "auto" else config["language"]
         printed = hand_over(result, ready.manifest.gate, language, asker, message.event)
         if printed:
-            return Decision(result.reason, printed.line, printed.hits, result)
-        return Decision("already shown" if result.tier != "none" else result.reason, result=result)
+            return Decision(result.reason, printed.line, printed.hits, result, emptied)
+        return Decision("already shown" if result.tier != "none" else result.reason, result=result, emptied=emptied)
 
     def _search(
         self, ready: Ready, question: str, scope: frozenset[str] | None, session: str | None, **options: Any

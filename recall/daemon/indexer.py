@@ -91,8 +91,11 @@ class Indexer:
             self.problem = ""
         except StoreBusy:
             pass  # another process is at it; its changes are seen at the next look
-        except RecallError as error:
-            self.problem = str(error)
+        except Exception as error:
+            name = type(error).__name__
+            self.problem = (
+                str(error) if isinstance(error, RecallError) else f"the last look failed ({name}); see daemon.log"
+            )
             raise
         finally:
             engine.refresh(projects)

@@ -30,6 +30,7 @@ class Entry:
     items: Sequence[Hit] = ()
     size: int = 0
     ms: float = 0.0
+    emptied: bool = False  # the conversation was cleared or compacted since the session's last message
 
 
 class Journal:
@@ -38,13 +39,17 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def shown(self) -> Iterator[tuple[str, list[str]]]:
-        """What was handed over, in order of time: (session, paths)."""
+    def shown(self) -> Iterator[tuple[str, bool, list[str]]]:
+        """What was handed over, in order of time: (session, whether its conversation was emptied before, paths)."""
         for line in _lines(self._path):
             fields = _object(line)
             session, items = fields.get("session"), fields.get("items")
             if isinstance(session, str) and isinstance(items, list):
-                yield session, [str(item.get("path")) for item in items if isinstance(item, dict)]
+                yield (
+                    session,
+                    fields.get("emptied") is True,
+                    [str(item.get("path")) for item in items if isinstance(item, dict)],
+                )
 
     def add(self, entry: Entry) -> None:
         session = entry.session if entry.session and _PLAIN.match(entry.session) else None
@@ -58,7 +63,7 @@ class Journal:
             "items": [{"kind": hit.kind, "path": hit.path} for hit in entry.items],
             "bytes": entry.size,
             "ms": round(entry.ms, 1),
-        }
+        } | ({"emptied": True} if entry.emptied else {})
         line = json.dumps(fields).encode() + b"\n"
         try:
             trim(self._path, MAX_BYTES)

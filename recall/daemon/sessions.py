@@ -42,24 +42,29 @@ class Session:
             self.prompts.popitem(last=False)
         return known
 
-    def look(self, transcript: str | None) -> None:
-        """See what the transcript gained since the last message: a compaction forgets what was shown."""
+    def look(self, transcript: str | None) -> bool:
+        """See what the transcript gained since the last message; whether that holds a compaction, which forgets what
+        was shown. At the first look a compaction may be older than what the journal says was shown, so that counts on.
+        """
         self.recent = b""
+        is_first = self.offset is None
         try:
             size = os.stat(transcript).st_size if transcript else 0  # noqa: PTH116
             if self.offset is None or size < self.offset:
                 self.offset = max(0, size - MAX_LOOK)
             if not transcript or size == self.offset:
-                return
+                return False
             with open(transcript, "rb") as file:  # noqa: PTH123
                 file.seek(max(self.offset, size - MAX_LOOK))
                 gained = file.read(MAX_LOOK)
             self.offset = size
-        except OSError:
-            return
+        except (OSError, ValueError):  # ValueError: a path with a NUL or half a character
+            return False
         self.recent = gained[-RECENT:]
-        if any(mark in gained for mark in _COMPACTED):
+        compacted = not is_first and any(mark in gained for mark in _COMPACTED)
+        if compacted:
             self.shown.clear()
+        return compacted
 
     def has_opened(self, path: str) -> bool:
         """Whether a tool was given this path since the last message."""
@@ -83,7 +88,9 @@ class Sessions:
             self._sessions.popitem(last=False)
         return session
 
-    def restore(self, entries: Iterable[tuple[str, Iterable[str]]]) -> None:
-        """Take over what the journal says was shown: (session id, paths) in order of time."""
-        for session_id, paths in entries:
+    def restore(self, entries: Iterable[tuple[str, bool, Iterable[str]]]) -> None:
+        """Take over what the journal says: (session id, was it emptied before, paths shown), in order of time."""
+        for session_id, emptied, paths in entries:
+            if emptied:
+                self.of(session_id).shown.clear()
             self.of(session_id).shown.update(paths)

@@ -48,6 +48,7 @@ def prepare(document: Document) -> Reading:
         description=masking(document.description),
         body=masking(document.body[:MASKED_CHARACTERS]),
         successor=masking(document.successor) if document.successor else document.successor,
+        successor_path=document.successor_path if not mask(document.successor_path or "").found else None,
     )
     if document.kind == "conversation":
         chunks = [document.body[:EXCHANGE_CHARACTERS]]

@@ -34,7 +34,8 @@ _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 #: The name of a section without its number, its emoji and what is said behind it: `## 2. Status: accepted`.
 _SECTION = re.compile(r"(?:\d{1,2}[.)]\s*)?[^\w]*(.*?)\s*(?:[:：(（]\s*(.*))?$")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
-_PAIR = re.compile(r"[\s>*+|-]*[*_]*(\w[\w /-]{0,30}?)[*_]*\s*[:：|]\s*[*_]*\s*([^\s|].*)")
+# Possessive (`*+`): a line of 60,000 asterisks must not be tried in every way that two classes can share it.
+_PAIR = re.compile(r"[\s>*+|-]*+[*_]*+(\w[\w /-]{0,30}?)[*_]*+\s*+[:：|]\s*+[*_]*+\s*+([^\s|].*)")
 _TABLE_RULE = re.compile(r"[\s:|]*-[-\s:|]*$")
 #: A line after one as short as this is not the middle of a sentence.
 _SHORT_LINE = 40

@@ -21,7 +21,7 @@ from recall.sources.messages import (
     read_message,
 )
 from recall.sources.titles import first_sentence, says_nothing, title_of
-from recall.text.clean import one_line
+from recall.text.clean import one_line, visible
 from recall.text.masking import mask
 
 LeftOut = Literal["automated", "sidechain", "empty"]
@@ -186,10 +186,11 @@ class Exchanges:
     def _name(self, record: str, text: str) -> None:
         """Take a name of the session, masked before any of it is cut. One that cannot be masked is none."""
         try:
-            masked = mask(text)
+            # Cleaned first: an invisible character inside a token would hide it from the masker.
+            masked = mask(one_line(text) if record else visible(text))
         except MaskingError:
             return
-        title = one_line(masked.text) if record else first_sentence(masked.text)
+        title = masked.text if record else first_sentence(masked.text)
         if title:
             # A text that stands in the place of a title is worth no place in the index.
             title = "" if says_nothing(title) else title

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from recall.core.errors import SourceError
+from recall.core.errors import MaskingError, SourceError
 from recall.core.types import SHARED, Document, FoundFile, Skipped
 from recall.sources.decisions import parse_decision
 from recall.sources.files import MAX_NOTE_BYTES, printable, read_bytes
@@ -26,6 +26,7 @@ from recall.text.clean import one_line
 from recall.text.decode import decode_note
 from recall.text.frontmatter import parse
 from recall.text.language import language_of
+from recall.text.masking import mask
 
 #: Where repositories keep decision records and rules, below their root.
 PLACES = (
@@ -37,6 +38,8 @@ PLACES = (
     "adr",
     ".claude/rules",
 )
+#: So much of a record is searched for its status, date and decision; they stand at its top.
+MAX_PARSED_CHARACTERS = 32_768
 SUFFIXES = (".md", ".markdown", ".mdx", ".mdc")
 #: `scope` of a folder whose records belong to all projects.
 SHARED_SCOPE = "shared"
@@ -109,7 +112,12 @@ def read(found: FoundFile) -> Document:
     path = PurePath(found.path)
     record, language = _version(path, f"{note.name}\n{note.body}")
     title = note.name or one_line(path.stem) or one_line(path.name)
-    decision = parse_decision(note.fields, title, note.body, record.name)
+    try:
+        # Before a description is made of it: a key whose end was cut off is no longer recognised.
+        masked = mask(note.body[:MAX_PARSED_CHARACTERS]).text
+    except MaskingError as error:
+        raise SourceError(str(error)) from None
+    decision = parse_decision(note.fields, title, masked, record.name)
     successor = decision.successor
     return Document(
         "knowledge",

@@ -124,8 +124,8 @@ def _take(path: str, status: os.stat_result, walk: Walk) -> None:
 
 def _look_behind(link: str, place: str, real_root: str, wanted: Wanted, walk: Walk) -> None:
     """Keep the file that a link leads to, under its own path, so that reading it needs no link."""
-    target = Path(os.path.realpath(link))
     try:
+        target = Path(os.path.realpath(link))
         status = target.lstat()
     except OSError:
         if wanted(place):

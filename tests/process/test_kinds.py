@@ -116,12 +116,17 @@ def test_a_headline_comes_once_a_session_until_the_conversation_is_emptied(sandb
     sandbox.start()
     assert not asked()  # the journal remembers
     sandbox.context("/compact", session_id="a")
-    assert asked()
+    sandbox.close()
+    sandbox.start()
+    assert asked()  # that the conversation was emptied, too
     assert not asked()
     with transcript.open("a") as file:
         file.write(json.dumps({"type": "user", "isCompactSummary": True}) + "\n")
     assert asked()
-    assert sandbox.json("status")["hook"]["last_24h"]["silent"]["already shown"] == 3
+    sandbox.close()
+    sandbox.start()
+    assert not asked()  # the compaction is older than what was shown
+    assert sandbox.json("status")["hook"]["last_24h"]["silent"]["already shown"] == 4
 
 
 def test_two_hooks_of_one_prompt_are_answered_once(sandbox: Sandbox) -> None:
@@ -150,6 +155,32 @@ def test_no_byte_of_a_secret_reaches_the_index_the_logs_or_an_output(sandbox: Sa
     sandbox.close()
     files = [path for path in sandbox.state.rglob("*") if path.is_file()]
     assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
+
+
+def test_a_secret_that_hides_behind_invisible_characters_or_a_cut_is_masked(sandbox: Sandbox) -> None:
+    sandbox.session("s-1", f"Fix {TOKEN[:9]}\u200b{TOKEN[9:]} now", ("Is this the token of staging?", "Yes, it is."))
+    lines = [TOKEN[4:] * 2, *(TOKEN[4:][::-1] * 2 for _ in range(12))]
+    key = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END RSA PRIVATE KEY-----"])
+    sandbox.trust(sandbox.project)
+    path = record(sandbox, "0031-key.md", "31. Signing key", "Accepted", f"The service signs with this key:\n{key}")
+    assert key in path.read_text("utf-8")
+    sandbox.start()
+    said = json.dumps(sandbox.json("query", "which key does the service sign with?"))
+    assert "0031 Signing key" in said
+    sandbox.close()
+    stored = b"".join(file.read_bytes() for file in sandbox.state.rglob("*") if file.is_file())
+    for secret in (TOKEN[4:], *lines[:2]):
+        assert secret.encode() not in stored
+        assert secret not in said
+
+
+def test_a_line_of_asterisks_keeps_nobody_waiting(sandbox: Sandbox) -> None:
+    staging(sandbox)
+    sandbox.session("s-0", "Which queue", ("Which message queue do we use?", "RabbitMQ."))
+    sandbox.trust(sandbox.project)
+    record(sandbox, "0040-bold.md", "40. Bold", "*" * 30_000, "*_" * 15_000)
+    sandbox.start()
+    assert "staging-port" in (sandbox.context(QUESTION) or "")
 
 
 def test_no_message_in_one_project_ever_shows_another_ones_records(sandbox: Sandbox) -> None:

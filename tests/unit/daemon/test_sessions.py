@@ -84,6 +84,7 @@ def test_a_missing_rewritten_or_huge_transcript_harms_nobody(tmp_path: Path) -> 
     transcript = tmp_path / "s.jsonl"
     session = Session(shown={NOTE})
     session.look(None)
+    session.look("/with a NUL\0")
     session.look(str(transcript))
     transcript.write_bytes(b"x" * (MAX_LOOK + 1000) + line(input={"file_path": "/notes/a.md"}).encode())
     session.look(str(transcript))
@@ -96,5 +97,7 @@ def test_a_missing_rewritten_or_huge_transcript_harms_nobody(tmp_path: Path) -> 
 
 def test_what_the_journal_says_is_taken_over_after_a_restart() -> None:
     sessions = Sessions()
-    sessions.restore([("s-1", [NOTE]), ("s-2", []), ("s-1", ["/notes/b.md"])])
+    sessions.restore([("s-1", False, [NOTE]), ("s-2", False, []), ("s-1", False, ["/notes/b.md"])])
     assert sessions.of("s-1").shown == {NOTE, "/notes/b.md"}
+    sessions.restore([("s-1", True, []), ("s-1", False, ["/notes/c.md"])])
+    assert sessions.of("s-1").shown == {"/notes/c.md"}
