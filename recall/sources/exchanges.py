@@ -5,9 +5,11 @@ A pure fold; `conversations` feeds it from files. What it must remember between 
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 from recall.core.errors import MaskingError
@@ -30,7 +32,7 @@ LeftOut = Literal["automated", "sidechain", "empty"]
 #: before anything is cut.
 ANSWER_CHARACTERS = 2000
 #: Longest identifier that is taken from a record; those of Claude Code have 36 characters.
-_MAX_IDENTIFIER = 200
+_IDENTIFIER = re.compile(r"[!-~]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ class Exchanges:
         self.facts = replace(
             facts,
             offset=end,
-            entrypoint=entrypoint[:_MAX_IDENTIFIER] if isinstance(entrypoint, str) else facts.entrypoint,
+            entrypoint=_identifier(entrypoint) or facts.entrypoint,
             project=(isinstance(cwd, str) and self._key_of(cwd)) or facts.project,
             date=_local_day(record.get("timestamp")) or facts.date,
         )
@@ -202,8 +204,16 @@ class Exchanges:
 
 
 def _identifier(value: object) -> str:
-    """A record's identifier, empty where it is none that can be stored."""
-    return value if isinstance(value, str) and len(value) <= _MAX_IDENTIFIER and value.isprintable() else ""
+    """A record's identifier, empty where it is none that can be stored: a plain word that is no secret."""
+    return value if isinstance(value, str) and _IDENTIFIER.fullmatch(value) and _is_harmless(value) else ""
+
+
+@lru_cache(maxsize=256)  # a session's lines repeat the same few
+def _is_harmless(word: str) -> bool:
+    try:
+        return not mask(word).found
+    except MaskingError:
+        return False
 
 
 def _local_day(timestamp: object) -> str | None:
