@@ -15,16 +15,15 @@ from pathlib import Path, PurePath
 from recall.core.errors import MaskingError, SourceError
 from recall.core.types import SHARED, Document, FoundFile, Skipped
 from recall.sources.decisions import parse_decision
-from recall.sources.files import MAX_NOTE_BYTES, printable, read_bytes
+from recall.sources.files import printable
 from recall.sources.memory import Scan
+from recall.sources.notes import name_of, read_note
 from recall.sources.projects import Projects
 from recall.sources.repository import is_path
 from recall.sources.succession import linked_path
 from recall.sources.trust import read_trust
 from recall.sources.walk import Wanted, walk_tree
 from recall.text.clean import one_line
-from recall.text.decode import decode_note
-from recall.text.frontmatter import parse
 from recall.text.language import language_of
 from recall.text.masking import mask
 
@@ -103,15 +102,9 @@ def read(found: FoundFile) -> Document:
 
     `successor` and `successor_path` hold what the record says; `succession.resolve` finds what stands there today.
     """
-    try:
-        note = parse(decode_note(read_bytes(found.path, MAX_NOTE_BYTES)))
-    except ValueError as error:
-        raise SourceError(str(error)) from None
-    if not (note.name or note.description or note.body):
-        raise SourceError("is empty")
-    path = PurePath(found.path)
-    record, language = _version(path, f"{note.name}\n{note.body}")
-    title = note.name or one_line(path.stem) or one_line(path.name)
+    note = read_note(found.path)
+    record, language = _version(PurePath(found.path), f"{note.name}\n{note.body}")
+    title = name_of(note, found.path)
     try:
         # Before a description is made of it: a key whose end was cut off is no longer recognised.
         masked = mask(note.body[:MAX_PARSED_CHARACTERS]).text

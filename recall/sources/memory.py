@@ -18,14 +18,12 @@ from pathlib import Path
 
 from recall.core.errors import SourceError
 from recall.core.types import SHARED, Document, FoundFile, Skipped
-from recall.sources.files import MAX_NOTE_BYTES, is_inside, is_unicode, read_bytes
+from recall.sources.files import is_inside, is_unicode, read_bytes
+from recall.sources.notes import name_of, read_note
 from recall.sources.projects import Projects, discover
 from recall.sources.repository import is_path
 from recall.sources.trust import read_trust
 from recall.sources.walk import walk_notes
-from recall.text.clean import one_line
-from recall.text.decode import decode_note
-from recall.text.frontmatter import parse
 
 _REPOSITORY_FOLDERS = (".claude/agent-memory", ".claude/agent-memory-local")
 _MAX_SETTINGS_BYTES = 4 * 1024 * 1024
@@ -64,14 +62,8 @@ def scan(claude_folders: Sequence[Path], projects: Projects | None = None) -> Sc
 
 def read(found: FoundFile) -> Document:
     """The note of a file that a scan found. SourceError, as the reason under `skipped`, when it is none any more."""
-    try:
-        note = parse(decode_note(read_bytes(found.path, MAX_NOTE_BYTES)))
-    except ValueError as error:
-        raise SourceError(str(error)) from None
-    if not (note.name or note.description or note.body):
-        raise SourceError("is empty")
-    path = Path(found.path)
-    name = note.name or one_line(path.stem) or one_line(path.name)
+    note = read_note(found.path)
+    name = name_of(note, found.path)
     return Document("memory", found.path, found.project, name, note.description, note.body)
 
 

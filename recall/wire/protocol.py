@@ -15,8 +15,6 @@ MAX_HEADER = 512  # bytes, newline included
 MAX_BODY = 4 * 1024 * 1024  # bytes; a message longer than this is not searched
 MAX_ANSWER = 64 * 1024  # bytes of a hook's answer; the budget of headlines is far below
 
-STATUSES = ("ok", "none", "warming", "busy", "error")
-
 _REQUEST = re.compile(rb"RECALL/(\d{1,4}) ([a-z-]{1,16}) (\d{1,8}) (\d{1,10}) (\d{1,10})(?: ([0-9a-f]{1,64}))?\n\Z")
 _REPLY = re.compile(rb"RECALL/(\d{1,4}) ([a-z]{1,16}) (\d{1,10}) (\d{1,10})(?: ([0-9a-f]{1,64}))?\n\Z")
 
