@@ -22,8 +22,9 @@ from e5_small.container import read_container
 from e5_small.fetch import FetchError, Source, fetch_weights
 from e5_small.graph import build_graph
 from recall.core.errors import RecallError
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import Manifest, find_model
+from recall.embed.manifest import Manifest, Variant
 from recall.embed.tokenizer import load_tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +50,9 @@ def make_plain() -> None:
 def manifest_of(plain: bool) -> Manifest:
     """The bundled model's manifest, or the same with the fp32 graph."""
     bundled = find_model(NAME, None)
-    return dataclasses.replace(bundled, weights=PLAIN) if plain else bundled
+    if not plain:
+        return bundled
+    return dataclasses.replace(bundled, variants=(Variant("fp32", ("cpu",), (PLAIN,)),))
 
 
 def texts_of_tokens(prefix: str, tokens: int, count: int) -> list[str]:

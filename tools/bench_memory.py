@@ -17,8 +17,8 @@ import psutil
 from bench_machine import Machine, load_average, machine
 from recall.cli.client import call
 from recall.core.config import render_default_config
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
 from recall.wire.transport import ask
 
 #: Sessions that ask at once; more would only wait in the daemon's queue.

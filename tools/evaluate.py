@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from recall.core.errors import RecallError, UsageError
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
 from recall.evals import calibrate, report
 from recall.evals.measure import Corpus, Outcome, ask, index_corpus, read_corpus
 from recall.evals.questions import Question, read_questions

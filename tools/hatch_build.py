@@ -7,6 +7,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+BUNDLED = "multilingual-e5-small"
+
 
 class CustomBuildHook(BuildHookInterface[Any]):
     """Adds manifests, built folders and licences to a wheel. An editable install uses models/ as it is."""
@@ -20,7 +22,8 @@ class CustomBuildHook(BuildHookInterface[Any]):
         done = subprocess.run([sys.executable, str(recipe), "--no-proof"], stdout=sys.stderr, check=False)
         if done.returncode != 0:
             raise RuntimeError("The wheel needs the bundled model, and its recipe failed for the reason above.")
-        for manifest in sorted((root / "models").glob("*.toml")):
-            name = manifest.stem
-            for path in (manifest, manifest.with_name(name), manifest.with_name(f"LICENSE-{name}")):
-                build_data["force_include"][str(path)] = f"recall/_models/{path.name}"
+        models = root / "models"
+        # Of the other models only the manifests: people fetch those by a command, if they want them.
+        carried = [*sorted(models.glob("*.toml")), models / BUNDLED, *sorted(models.glob("LICENSE-*"))]
+        for path in carried:
+            build_data["force_include"][str(path)] = f"recall/_models/{path.name}"

@@ -31,7 +31,7 @@ import json, resource, sys
 from dataclasses import asdict
 from pathlib import Path
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.index.pipeline import run
 from recall.index.sources import sources_of
 from recall.sources.projects import discover

@@ -87,8 +87,8 @@ def _by_daemon(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
 def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     """Do it in this process. Imports of seconds' weight happen here, not when the daemon does the work."""
     from recall.core.config import load_config
+    from recall.embed.catalog import find_model
     from recall.embed.embedder import Embedder
-    from recall.embed.manifest import find_model
     from recall.index.pipeline import run as run_pipeline
     from recall.index.sources import configured_sources
     from recall.sources.projects import discover

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from recall.embed.manifest import find_model
+    from recall.embed.catalog import find_model
     from recall.setup.settings import settings_path
 
     paths = StatePaths(state_home(arguments.home))

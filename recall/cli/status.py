@@ -72,7 +72,7 @@ def _serve(paths: StatePaths) -> dict[str, Any]:
 
 def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any]]:
     """The model's identity and what the index file holds of it."""
-    from recall.embed.manifest import find_model
+    from recall.embed.catalog import find_model
     from recall.store.reader import Reader
 
     empty: dict[str, Any] = {

@@ -9,8 +9,9 @@ from recall.core.errors import RecallError, StoreError
 from recall.core.log import Log
 from recall.daemon.liveconfig import LiveConfig
 from recall.daemon.turnstile import Turnstile
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import Manifest, find_model
+from recall.embed.manifest import Manifest
 from recall.search.answer import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
 from recall.store.reader import Reader, Rows, Summary

@@ -27,7 +27,7 @@ class Embedder:
         self._manifest = manifest
         self._threads = allowed_threads() if threads is None else threads
         self._tokenizer = load_tokenizer(manifest.tokenizer, manifest.max_tokens)
-        self._session = Session(manifest.weights, self._threads)
+        self._session = Session(manifest.variant_for("cpu").weights, self._threads)
         release_free_memory()
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.store.reader import Reader, Rows
 
 MODEL = find_model("multilingual-e5-small", None).identity
@@ -25,7 +25,7 @@ import dataclasses, json, os, sys
 from pathlib import Path
 from recall.core.errors import RecallError
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.index.pipeline import run
 from recall.index.sources import Source
 from recall.sources import memory

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recall.core.types import Document, FoundFile
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.sources.conversations import Step, follow
 from recall.store.reader import Reader, Rows
 
@@ -51,7 +51,7 @@ RUNNER = """
 import dataclasses, json, sys
 from pathlib import Path
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.index.pipeline import run
 from recall.index.sources import sources_of
 from recall.sources.projects import discover

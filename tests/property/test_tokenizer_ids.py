@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.embed.tokenizer import LibraryTokenizer, Tokenizer, load_tokenizer
 
 #: Runs of one script, so that pieces longer than one character come up, and anything else in between.

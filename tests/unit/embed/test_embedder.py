@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
 
 NOTES = [
     "データベースの移行は必ず戻せるように書く。戻せない移行で半日止まったことがある。",

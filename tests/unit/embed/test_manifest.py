@@ -7,20 +7,24 @@ from pathlib import Path
 import pytest
 
 from recall.core.errors import ModelError
-from recall.embed.manifest import find_model, load_manifest, parse_manifest
+from recall.embed.catalog import find_model, known_models
+from recall.embed.manifest_file import parse_manifest, read_manifest
 
 TEXT = """
 name = "small"
 licence = "MIT"
 origin = "https://example.org/small"
 languages = "Japanese"
-weights = "model.onnx"
 tokenizer = "tokenizer.json"
 dimension = 8
 pooling = "mean"
 query_prefix = "q: "
 passage_prefix = "p: "
 max_tokens = 64
+
+[variants.int8]
+devices = ["cpu"]
+files = ["model.onnx"]
 
 [gate]
 floor = 0.5
@@ -50,8 +54,9 @@ def put_model(folder: Path, text: str = TEXT) -> Path:
 def test_a_model_in_the_state_folder_is_found_with_absolute_paths(tmp_path: Path) -> None:
     put_model(tmp_path / "models" / "small")
     manifest = find_model("small", tmp_path / "models")
-    assert manifest.weights == tmp_path / "models" / "small" / "model.onnx"
-    assert manifest.weights.is_absolute()
+    (variant,) = manifest.installed
+    assert variant.weights == tmp_path / "models" / "small" / "model.onnx"
+    assert variant.weights.is_absolute()
     assert manifest.gate.near == 1.0
     manifest.verify()
 
@@ -63,7 +68,7 @@ def test_the_persons_own_model_comes_before_the_bundled_one(tmp_path: Path) -> N
 
 
 def test_an_unknown_model_is_named_in_the_error(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no model called bge-m4 "):
+    with pytest.raises(ModelError, match="no model called bge-m4;"):
         find_model("bge-m4", tmp_path)
 
 
@@ -74,21 +79,60 @@ def test_a_name_that_could_leave_the_folder_is_refused(name: str, tmp_path: Path
 
 
 def test_a_file_of_the_wrong_size_is_refused_without_reading_it(tmp_path: Path) -> None:
-    manifest = put_model(tmp_path / "small")
+    put_model(tmp_path / "small")
     (tmp_path / "small" / "model.onnx").write_bytes(b"grap")
     with pytest.raises(ModelError, match="should have 5 bytes, but has 4"):
-        load_manifest(manifest, tmp_path / "small")
+        find_model("small", tmp_path)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    manifest = put_model(tmp_path / "small")
-    (tmp_path / "small" / "tokenizer.json").unlink()
-    with pytest.raises(ModelError, match=r"tokenizer\.json .* is missing"):
-        load_manifest(manifest, tmp_path / "small")
+@pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
+def test_a_model_with_a_missing_file_is_not_on_this_machine(name: str, tmp_path: Path) -> None:
+    put_model(tmp_path / "small")
+    (tmp_path / "small" / name).unlink()
+    with pytest.raises(ModelError, match="small is not on this machine: run `recall models remove small`"):
+        find_model("small", tmp_path)
+
+
+def test_the_variant_of_a_device_is_the_first_that_names_it_and_is_there(tmp_path: Path) -> None:
+    two = TEXT.replace(
+        "[gate]",
+        '[variants.fp16]\ndevices = ["cuda"]\nfiles = ["model.fp16.onnx"]\n[files."model.fp16.onnx"]\n'
+        f'sha256 = "{hashlib.sha256(b"half").hexdigest()}"\nbytes = 4\n[gate]',
+    )
+    put_model(tmp_path / "small", two)
+    assert find_model("small", tmp_path).variant_for("cuda").name == "int8"
+    (tmp_path / "small" / "model.fp16.onnx").write_bytes(b"half")
+    manifest = find_model("small", tmp_path)
+    assert [manifest.variant_for(device).name for device in ("cuda", "cpu", "coreml")] == ["fp16", "int8", "int8"]
+    manifest.verify()
+
+
+def test_a_further_variant_leaves_the_identity_as_it_is() -> None:
+    further = TEXT.replace("[gate]", '[variants.other]\ndevices = []\nfiles = ["tokenizer.json"]\n[gate]')
+    folder = Path("/models/small")
+    assert parse_manifest(further, folder).identity == parse_manifest(TEXT, folder).identity
+
+
+def test_known_models_are_the_shipped_and_the_persons_own_and_one_bad_manifest_hides_none(tmp_path: Path) -> None:
+    put_model(tmp_path / "small")
+    put_model(tmp_path / "broken", "name =")
+    known = dict(known_models(tmp_path))
+    assert {"multilingual-e5-small", "small", "broken"} <= known.keys()
+    assert isinstance(known["broken"], ModelError)
+
+
+def test_checksums_may_be_missing_only_where_files_are_still_to_be_fetched(tmp_path: Path) -> None:
+    text = TEXT.replace("bytes = 5\n", "")
+    manifest = put_model(tmp_path / "small", text)
+    assert (
+        read_manifest(manifest, tmp_path / "small", complete=False).files[tmp_path / "small" / "model.onnx"].bytes == 0
+    )
+    with pytest.raises(ModelError, match="bytes is missing"):
+        read_manifest(manifest, tmp_path / "small")
 
 
 def test_damage_that_keeps_the_size_is_found_by_verify(tmp_path: Path) -> None:
-    manifest = load_manifest(put_model(tmp_path / "small"), tmp_path / "small")
+    manifest = read_manifest(put_model(tmp_path / "small"), tmp_path / "small")
     (tmp_path / "small" / "model.onnx").write_bytes(b"grapf")
     with pytest.raises(ModelError, match="damaged"):
         manifest.verify()
@@ -102,9 +146,13 @@ def test_damage_that_keeps_the_size_is_found_by_verify(tmp_path: Path) -> None:
         ("dimension = 8", "dimension = true", "dimension should be a whole number above 0, not True"),
         ("floor = 0.5", 'floor = "high"', "floor should be a number, not 'high'"),
         ("strong = 0.1", "", "strong is missing"),
-        ('pooling = "mean"', 'pooling = "last"', "pooling should be mean, not last"),
-        ('weights = "model.onnx"', 'weights = "other.onnx"', 'files."other.onnx"'),
-        ('weights = "model.onnx"', 'weights = "../model.onnx"', "plain name of a file"),
+        ('pooling = "mean"', 'pooling = "last"', "pooling should be mean or cls or none, not 'last'"),
+        ('files = ["model.onnx"]', 'files = ["other.onnx"]', 'files."other.onnx"'),
+        ('files = ["model.onnx"]', 'files = ["../model.onnx"]', "plain name"),
+        ('files = ["model.onnx"]', "files = []", "at least the ONNX file"),
+        ('devices = ["cpu"]', 'devices = ["tpu"]', "devices should be among cpu, cuda, coreml, not 'tpu'"),
+        ("[variants.int8]", "[variants]", "should be a table"),
+        ('sha256 = "', 'sha256 = "x', "64 hexadecimal digits"),
         ('query_prefix = "q: "', "query_prefix = 3", "query_prefix should be text, not 3"),
         ("[gate]", "[[gate]]", "gate should be a table"),
         ("name =", "name", "Expected"),
@@ -113,7 +161,7 @@ def test_damage_that_keeps_the_size_is_found_by_verify(tmp_path: Path) -> None:
 def test_a_wrong_manifest_says_what_is_wrong(old: str, new: str, reason: str, tmp_path: Path) -> None:
     manifest = put_model(tmp_path / "small", TEXT.replace(old, new, 1))
     with pytest.raises(ModelError) as caught:
-        load_manifest(manifest, tmp_path / "small")
+        read_manifest(manifest, tmp_path / "small")
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -125,7 +173,10 @@ def test_everything_that_shapes_a_vector_changes_the_identity() -> None:
         dataclasses.replace(manifest, query_prefix="question: "),
         dataclasses.replace(manifest, passage_prefix=""),
         dataclasses.replace(manifest, max_tokens=32),
-        dataclasses.replace(manifest, files=(dataclasses.replace(manifest.files[0], sha256="0"), manifest.files[1])),
+        dataclasses.replace(
+            manifest,
+            files={path: dataclasses.replace(file, sha256=f"0{file.sha256}") for path, file in manifest.files.items()},
+        ),
     ]
     assert len({manifest.identity, *(other.identity for other in others)}) == 5
 

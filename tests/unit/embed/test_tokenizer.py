@@ -8,7 +8,7 @@ import pytest
 import tokenizers
 
 from recall.core.errors import ModelError
-from recall.embed.manifest import find_model
+from recall.embed.catalog import find_model
 from recall.embed.tokenizer import LibraryTokenizer, Tokenizer, UnigramTokenizer, load_tokenizer
 
 

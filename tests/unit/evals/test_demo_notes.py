@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import recall.cli
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
 from recall.evals.measure import Corpus, ask, index_corpus, read_corpus
 from recall.evals.questions import Question
 

@@ -11,8 +11,8 @@ import pytest
 
 from recall.core.errors import MaskingError
 from recall.core.types import FoundFile
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
 from recall.index.pipeline import Report, run
 from recall.index.sources import sources_of
 from recall.sources.projects import discover

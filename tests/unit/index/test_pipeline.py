@@ -12,8 +12,8 @@ import pytest
 
 from recall.core.errors import ModelError, StoreBusy, StoreError, StoreTooNew
 from recall.core.types import Skipped
+from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import find_model
 from recall.index.pipeline import Progress, Report, run
 from recall.index.sources import Source
 from recall.sources import memory
