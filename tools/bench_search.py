@@ -88,8 +88,8 @@ def load_ms(vectors: Floats) -> float:
                 file = FoundFile("memory", f"/bench/{start}.md", project.key, 1000, 1)
                 writer.enlist([file], {project.key: project})
                 document = Document("memory", file.path, project.key, f"Note {start}", "What it is about", "")
-                entry = Entry(document, project, digests, dict(zip(digests, chunk, strict=True)))
-                writer.put(file, entry, finish=Finish(project, 1))
+                writer.put_vectors(dict(zip(digests, chunk, strict=True)))
+                writer.put(file, Entry(document, project, digests), finish=Finish(project, 1))
             writer.tidy()
         reader = Reader(path)
         if not np.array_equal(reader.load("bench").vectors, vectors):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recall.core.errors import ModelError
-from recall.embed.manifest import Manifest
+from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.manifest_file import NAME, read_manifest
 
 #: In a wheel and in the executable; in a checkout the folder `models`.
@@ -33,7 +33,8 @@ def find_model(name: str, state_models: Path | None) -> Manifest:
                 return manifest
     if known is None:
         raise ModelError(f"There is no model called {name}; `recall models` lists those that can be used.")
-    raise ModelError(f"The model {name} is not on this machine: {known.repair}.")
+    missing = f"run `recall models add {name}`" if name != BUNDLED else known.repair
+    raise ModelError(f"The model {name} is not on this machine: {missing}.")
 
 
 def known_models(state_models: Path | None) -> Iterator[tuple[str, Manifest | ModelError]]:

@@ -33,14 +33,12 @@ class Stored:
 class Entry:
     """A document with what stands for it in the search.
 
-    `digests` are the SHA-256 of its chunks in order; `vectors` holds float32 [dimension] for those that were missing.
-    `masked` counts what was masked in it, by kind.
+    `digests` are the SHA-256 of its chunks in order; `masked` counts what was masked in it, by kind.
     """
 
     document: Document
     project: Project
     digests: Sequence[bytes]
-    vectors: Mapping[bytes, Vector]
     masked: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -165,6 +165,33 @@ class Reader:
                 generation=_generation(connection),
             )
 
+    def rows_by_model(self) -> dict[str, int]:
+        """How many rows can be searched under each model, by its identity."""
+        with self._snapshot() as connection:
+            if connection is None:
+                return {}
+            return dict(
+                connection.execute(
+                    """SELECT model.identity, count(*) FROM chunk
+                    JOIN embedding ON embedding.digest = chunk.digest
+                    JOIN model ON model.id = embedding.model_id GROUP BY model.id"""
+                )
+            )
+
+    def missing_vectors(self, model: str) -> tuple[int, int]:
+        """How many texts of the index have no vector yet under the model of this identity, and how many there are."""
+        with self._snapshot() as connection:
+            if connection is None:
+                return 0, 0
+            missing, total = connection.execute(
+                """SELECT count(*) - count(embedding.id), count(*)
+                FROM (SELECT DISTINCT digest FROM chunk) AS piece
+                LEFT JOIN embedding ON embedding.digest = piece.digest
+                    AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)""",
+                (model,),
+            ).fetchone()
+            return int(missing), int(total)
+
     def summary(self, model: str) -> Summary:
         """Figures for the model of this identity; all zero while there is no index."""
         with self._snapshot() as connection:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recall.core.types import FoundFile, Kind, Project, Skipped
 from recall.store.connection import open_writer
-from recall.store.entries import STORED_FLOAT, Entry, Finish, Outcome, Stored
+from recall.store.entries import STORED_FLOAT, Entry, Finish, Outcome, Stored, Vector
 from recall.store.guard import damaged, transaction, translated
 
 DAY_SECONDS = 86_400
@@ -173,6 +173,17 @@ class Writer:
                 ).fetchone()
             ]
 
+    def put_vectors(self, vectors: Mapping[bytes, Vector]) -> None:
+        """Store the model's vectors, float32 [dimension] by the digests of their chunks; known ones stay."""
+        with self._transaction():
+            for digest, vector in vectors.items():
+                self._connection.execute(
+                    "INSERT OR IGNORE INTO embedding (model_id, digest, vector) VALUES (?, ?, ?)",
+                    (self._model, digest, vector.astype(STORED_FLOAT).tobytes()),
+                )
+            if vectors:
+                self._count_change()
+
     def put(
         self, file: FoundFile, entry: Entry | None, *, state: str | None = None, finish: Finish | None = None
     ) -> Outcome:
@@ -190,7 +201,7 @@ class Writer:
                 self._connection.execute("UPDATE file SET state = ? WHERE id = ?", (state, file_id))
             if finish is not None and self._finish(file_id, file, finish) and outcome == "unchanged":
                 outcome = "changed"
-            if outcome != "unchanged" or (entry is not None and entry.vectors):
+            if outcome != "unchanged":
                 self._count_change()
         return outcome
 
@@ -232,11 +243,6 @@ class Writer:
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _put_document(self, file_id: int, entry: Entry) -> Outcome:
-        for digest, vector in entry.vectors.items():
-            self._connection.execute(
-                "INSERT OR IGNORE INTO embedding (model_id, digest, vector) VALUES (?, ?, ?)",
-                (self._model, digest, vector.astype(STORED_FLOAT).tobytes()),
-            )
         document = entry.document
         values = (
             self._project(entry.project),

@@ -145,7 +145,7 @@ def test_a_run_that_was_killed_is_gone_on_with(folders: Folders, chunks: int) ->
     reader.close()
     report = whole_run(folders)["report"]
     assert report["added"] == NOTES - chunks // 2
-    assert report["chunks_embedded"] == CHUNKS - 2 * (chunks // 2)
+    assert report["chunks_embedded"] == CHUNKS - chunks
     assert len(folders.rows().documents) == NOTES
     assert_whole(folders.rows())
     assert whole_run(folders)["report"]["chunks_embedded"] == 0
@@ -184,8 +184,7 @@ def test_a_reader_sees_whole_documents_only_while_a_run_writes(folders: Folders)
             assert len(rows.documents) == chunks // 2
             generations.append(rows.generation)
     reader.close()
-    assert generations == sorted(generations)
-    assert len(set(generations)) == 3
+    assert generations == sorted(set(generations))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on the size of a file there")

@@ -1,12 +1,16 @@
 """The embedder with the bundled model: unit vectors, prefixes, order, threads, meaning across languages."""
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
+from recall.embed.manifest import Outputs
+from tiny_model import NARROW, WIDTH, Shape, encode, tiny_model
 
 NOTES = [
     "データベースの移行は必ず戻せるように書く。戻せない移行で半日止まったことがある。",
@@ -30,7 +34,64 @@ def test_vectors_have_length_one_and_the_dimension_of_the_manifest(embedder: Emb
 
 
 def test_no_texts_give_no_rows(embedder: Embedder) -> None:
-    assert embedder.embed_passages([]).shape == (0, 384)
+    assert embedder.embed_passages([]).shape == embedder.embed_queries([]).shape == (0, 384)
+    assert embedder.heads([]) == []
+
+
+def test_questions_asked_together_get_the_vectors_that_they_get_alone(embedder: Embedder) -> None:
+    assert embedder.together == 1  # the bundled graph takes no mask
+    assert np.array_equal(embedder.embed_queries(NOTES), [embedder.embed_query(note) for note in NOTES])
+
+
+def test_texts_that_share_no_call_come_one_by_one_in_their_order_with_a_pause_before_each(embedder: Embedder) -> None:
+    happened: list[object] = []
+
+    def pause() -> None:
+        happened.append("pause")
+
+    for places, vectors in embedder.embed_batches(NOTES, pause):
+        assert np.array_equal(vectors, embedder.embed_passages(NOTES)[places])
+        happened += places
+    assert happened == ["pause", 0, "pause", 1, "pause", 2, "pause", 3]
+
+
+def test_a_graph_with_a_mask_gets_batches_whose_vectors_come_back_in_order(tmp_path: Path) -> None:
+    embedder = Embedder(tiny_model(tmp_path), threads=1)
+    assert embedder.together > 1
+    texts = [" ".join(["one", "two", "three"][: 1 + number % 3] * (1 + number % 7)) for number in range(300)]
+    pauses: list[None] = []
+    vectors = embedder.embed_passages(texts, lambda: pauses.append(None))
+    assert 300 / 16 <= len(pauses) < 100
+    assert np.allclose(vectors, [embedder.embed_query(text) for text in texts], atol=1e-6)
+
+
+def test_a_model_that_mixes_up_the_texts_of_a_call_is_found_out_when_it_is_loaded(tmp_path: Path) -> None:
+    embedder = Embedder(tiny_model(tmp_path, shape=Shape(mixing=True)), threads=1)
+    assert embedder.together == 1
+    texts = ["one two three", "nine ten", "four five six seven"]
+    assert np.array_equal(embedder.embed_passages(texts), [embedder.embed_query(text) for text in texts])
+
+
+def test_heads_of_the_bundled_model_are_its_token_vectors(embedder: Embedder) -> None:
+    for note, heads in zip(NOTES, embedder.heads(NOTES, "passage"), strict=True):
+        assert np.array_equal(heads.dense, embedder.embed_passages([note])[0])
+        assert heads.tokens.shape[1] == 384
+        assert np.allclose(np.linalg.norm(heads.tokens, axis=1), 1, atol=1e-6)
+        assert heads.sparse is None
+        assert not np.array_equal(heads.dense, embedder.heads([note], "query")[0].dense)
+
+
+def test_all_heads_come_from_one_run_with_the_prefix_of_their_kind(tmp_path: Path) -> None:
+    manifest = tiny_model(tmp_path, "cls", Outputs("last_hidden_state", "sparse_weights", "token_vectors"))
+    manifest = dataclasses.replace(manifest, query_prefix="nine ", passage_prefix="ten ")
+    embedder = Embedder(manifest, threads=1)
+    (question,), (passage,) = embedder.heads(["one two"], "query"), embedder.heads(["one two"], "passage")
+    assert question.tokens.shape == passage.tokens.shape == (3, NARROW)
+    assert np.allclose(question.dense, embedder.embed_query("one two"), atol=1e-6)
+    assert question.dense.shape == (WIDTH,)
+    for heads, prefix in ((question, "nine"), (passage, "ten")):
+        assert heads.sparse is not None
+        assert heads.sparse.keys() <= set(encode(f"{prefix} one two")[1:-1])
 
 
 def test_a_vector_depends_on_nothing_but_its_text(embedder: Embedder) -> None:

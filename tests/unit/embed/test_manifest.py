@@ -89,7 +89,7 @@ def test_a_file_of_the_wrong_size_is_refused_without_reading_it(tmp_path: Path) 
 def test_a_model_with_a_missing_file_is_not_on_this_machine(name: str, tmp_path: Path) -> None:
     put_model(tmp_path / "small")
     (tmp_path / "small" / name).unlink()
-    with pytest.raises(ModelError, match="small is not on this machine: run `recall models remove small`"):
+    with pytest.raises(ModelError, match="small is not on this machine: run `recall models add small`"):
         find_model("small", tmp_path)
 
 

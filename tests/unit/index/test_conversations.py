@@ -13,8 +13,9 @@ from recall.core.errors import MaskingError
 from recall.core.types import FoundFile
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.index.pipeline import Report, run
+from recall.index.pipeline import run
 from recall.index.sources import sources_of
+from recall.index.work import Report
 from recall.sources.projects import discover
 from recall.store.reader import Reader, Rows, Share, Summary
 from recall.text.masking import Masked, mask
@@ -269,7 +270,7 @@ class Renamed:
 
     def __init__(self, embedder: Embedder) -> None:
         self.dimension = embedder.dimension
-        self.embed_passages = embedder.embed_passages
+        self.embed_batches = embedder.embed_batches
 
 
 def test_another_model_embeds_every_exchange_and_the_vectors_of_the_first_stay(machine: Machine) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from recall.core.errors import ModelError, StoreBusy, StoreError, StoreTooNew
 from recall.core.types import Skipped
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.index.pipeline import Progress, Report, run
+from recall.index.pipeline import run
 from recall.index.sources import Source
+from recall.index.work import Progress, Report
 from recall.sources import memory
 from recall.store.connection import open_writer
 from recall.store.reader import Reader, Rows
@@ -199,10 +200,12 @@ class FailsOn:
         self.identity, self.dimension = embedder.identity, embedder.dimension
         self._embedder, self._word, self._error = embedder, word, error
 
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed_batches(
+        self, texts: Sequence[str], pause: Callable[[], None]
+    ) -> Iterator[tuple[Sequence[int], npt.NDArray[np.float32]]]:
         if any(self._word in text for text in texts):
             raise self._error
-        return self._embedder.embed_passages(texts)
+        return self._embedder.embed_batches(texts, pause)
 
 
 def test_a_note_that_the_model_fails_on_is_skipped_without_its_text_and_tried_again(machine: Machine) -> None:

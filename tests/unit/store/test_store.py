@@ -44,12 +44,8 @@ def put(
     writer.enlist([file], {PROJECT.key: PROJECT})
     digests = [digest_of(text) for text in texts]
     missing = set(writer.missing(digests))
-    entry = Entry(
-        Document(kind, path, PROJECT.key, name, "what it says", "body"),
-        PROJECT,
-        digests,
-        {digest_of(text): vector_of(text) for text in texts if digest_of(text) in missing},
-    )
+    writer.put_vectors({digest_of(text): vector_of(text) for text in texts if digest_of(text) in missing})
+    entry = Entry(Document(kind, path, PROJECT.key, name, "what it says", "body"), PROJECT, digests)
     return writer.put(file, entry, finish=Finish(PROJECT, mtime_ns))
 
 
@@ -135,9 +131,10 @@ def test_two_models_lie_side_by_side_and_are_never_mixed(path: Path) -> None:
         assert not any(known.complete for known in writer.stored("memory").values())
         digests = [digest_of("shared")]
         document = Document("memory", "/b.md", PROJECT.key, "A note", "what it says", "body")
+        writer.put_vectors({digests[0]: vector_of("shared", 3)})
         writer.put(
             FoundFile("memory", "/b.md", PROJECT.key, 10, 5),
-            Entry(document, PROJECT, digests, {digests[0]: vector_of("shared", 3)}),
+            Entry(document, PROJECT, digests),
             finish=Finish(PROJECT, 5),
         )
         writer.tidy()
@@ -148,6 +145,7 @@ def test_two_models_lie_side_by_side_and_are_never_mixed(path: Path) -> None:
     assert (new.vectors.shape, [record.path for record in new.documents]) == ((1, 3), ["/b.md"])
     assert np.array_equal(new.vectors[0], vector_of("shared", 3))
     assert (reader.summary(MODEL).pending, reader.summary(OTHER_MODEL).pending) == (0, 2)
+    assert reader.rows_by_model() == {MODEL: 4, OTHER_MODEL: 2}
     assert reader.load("a model that nobody ran").vectors.shape == (0, 0)
     reader.close()
 
@@ -282,8 +280,8 @@ def put_talk(writer: Writer, document: Document, *, state: str | None = None, fi
     file = FoundFile("conversation", document.path, PROJECT.key, 10, 5)
     writer.enlist([file], {PROJECT.key: PROJECT})
     digest = digest_of(document.key)
-    vectors = {digest: vector_of(document.key)} if writer.missing([digest]) else {}
-    entry = Entry(document, Project("/other", "other"), [digest], vectors, {"jwt": 2})
+    writer.put_vectors({digest: vector_of(document.key)})
+    entry = Entry(document, Project("/other", "other"), [digest], {"jwt": 2})
     return writer.put(file, entry, state=state, finish=finish)
 
 

@@ -1,0 +1,87 @@
+"""Embedding what a run lacks: batch by batch, each stored at once, with questions let past in between."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recall.core.errors import RecallError
+from recall.store.writer import Writer
+
+
+class PassageEmbedder(Protocol):
+    """What a run needs of a model: its name, the length of its vectors, and the vectors of texts."""
+
+    @property
+    def identity(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+    def embed_batches(
+        self, texts: Sequence[str], pause: Callable[[], None]
+    ) -> Iterator[tuple[Sequence[int], npt.NDArray[np.float32]]]:
+        """Batch by batch the places of texts and float32 [batch, dimension] of length 1, in the order that suits the
+        device. `pause` is called before each batch; what it raises comes through.
+        """
+        ...
+
+
+class Stopped(Exception):
+    """The run is to end."""
+
+
+class Embedding:
+    """Embeds and stores vectors; `count` is how many so far. `pause` lets questions past."""
+
+    def __init__(
+        self, writer: Writer, embedder: PassageEmbedder, pause: Callable[[], None], stop: Callable[[], bool]
+    ) -> None:
+        self.count = 0
+        self._writer = writer
+        self._embedder = embedder
+        self.pause = pause
+        self._stop = stop
+
+    def store(self, texts: Mapping[bytes, str], embedded: Callable[[], None]) -> dict[bytes, str]:
+        """Embed texts by their digests; those that the model fails on come back with the reason.
+
+        `embedded` is called after each batch. Raises Stopped, and RecallErrors of model and store; what was embedded
+        before stands.
+        """
+        try:
+            return self._batches(list(texts), list(texts.values()), embedded)
+        except (RecallError, Stopped):
+            raise
+        except Exception as error:
+            if len(texts) == 1:  # the message may quote the text, so only the class is named
+                return dict.fromkeys(texts, f"could not be embedded ({type(error).__name__})")
+        failed: dict[bytes, str] = {}
+        for digest in self._writer.missing(texts):  # one by one, so that the culprit alone is left out
+            failed |= self.store({digest: texts[digest]}, embedded)
+        return failed
+
+    def _batches(
+        self, digests: Sequence[bytes], texts: Sequence[str], embedded: Callable[[], None]
+    ) -> dict[bytes, str]:
+        failed: dict[bytes, str] = {}
+        for places, vectors in self._embedder.embed_batches(texts, self._between):
+            if vectors.shape != (len(places), self._embedder.dimension):
+                raise ArithmeticError("as many numbers as the model has dimensions")
+            found = {digests[place]: vector for place, vector in zip(places, vectors, strict=True)}
+            wrong = [digest for digest, vector in found.items() if not np.isfinite(vector).all()]
+            for digest in wrong:
+                del found[digest]
+                failed[digest] = "could not be embedded (ArithmeticError)"
+            self._writer.put_vectors(found)
+            self.count += len(found)
+            embedded()
+        return failed
+
+    def check(self) -> None:
+        """Raise Stopped when the run is to end."""
+        if self._stop():
+            raise Stopped
+
+    def _between(self) -> None:
+        self.pause()
+        self.check()
