@@ -98,7 +98,9 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     if HeldLock.is_held(paths.index_lock):
         return {"already_running": True}  # before a model is loaded for nothing
     folders = config.claude_folders(os.environ)
-    embedder = Embedder(find_model(config["model"], Path(paths.models)))
+    embedder = Embedder(
+        find_model(config["model"], Path(paths.models)), device=config["device"], state=Path(paths.home)
+    )
     try:
         report = run_pipeline(
             paths,

@@ -36,6 +36,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("language", "auto", "language of the headlines' first line", choices=("auto", "en", "ja")),
     Setting("claude_folders", [], "Claude Code's folders, one per account; empty: CLAUDE_CONFIG_DIR, else ~/.claude"),
     Setting("model", "multilingual-e5-small", "name of the embedding model"),
+    Setting(
+        "device",
+        "auto",
+        "what the model runs on; auto: the first that passes a test",
+        choices=("auto", "cpu", "cuda", "coreml"),
+    ),
     Setting("hook.budget_ms", 300, "longest time in ms that a message may wait for recall", low=60, high=5000),
     Setting("hook.min_characters", 8, "shorter messages are not searched", low=1, high=1000),
     Setting("daemon.transport", "auto", "auto: unix socket, on Windows loopback TCP", choices=("auto", "unix", "tcp")),

@@ -2,18 +2,22 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from recall.core.errors import DaemonRefused, UsageError
 from recall.core.types import KINDS, Hit
+from recall.daemon.batcher import Vector
 from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
 from recall.daemon.loaded import LoadedIndexes
 from recall.daemon.naming import project_meant, project_name
 from recall.daemon.prompt import Message, empties_the_conversation, gist, read_message, reason_to_skip
 from recall.daemon.sessions import Session, Sessions
+from recall.embed.embedder import Embedder
 from recall.search.answer import Result, hand_over, search
 from recall.search.gate import CANDIDATES
 from recall.search.select import Asker
@@ -22,6 +26,7 @@ from recall.text.language import language_of
 #: Most hits that `query` may ask for.
 MAX_LIMIT = 1000
 NOTHING = Result()
+NO_VECTOR: Vector = np.empty(0, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,22 @@ class Decision:
     emptied: bool = False
 
 
+UNREADABLE = Decision("unreadable")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was read. `text` has to be embedded by `embedder` for `answer`, which is called with the vector;
+    without a text nothing has to be searched, and it is called with NO_VECTOR.
+    """
+
+    answer: Callable[[Vector], bytes]
+    embedder: Embedder | None = None
+    text: str = ""
+
+
 class Answers:
-    """Works in the question thread, one question at a time."""
+    """Reads questions and answers them, in the question thread, one after another; embedding happens in between."""
 
     def __init__(self, engine: Engine, journal: Journal) -> None:
         self._engine = engine
@@ -45,12 +64,72 @@ class Answers:
         self._sessions = Sessions()
         self._sessions.restore(journal.shown())
 
-    def hook(self, body: bytes) -> bytes:
-        """The line that the hook prints for its stdin, empty for silence. The journal learns which, not the message."""
+    def hook(self, body: bytes) -> Asked:
+        """A message of the hook, answered by the line that it prints, empty for silence.
+
+        The journal learns which, not the message.
+        """
         started = time.perf_counter()
         message = read_message(body)
         session = self._sessions.of(message.session if message else None)
-        decision = self._decide(message, session)
+        silence = self._silence(message, session)
+        if message is None or silence:
+            return Asked(lambda _: self._tell(message, session, silence or UNREADABLE, started))
+        ready = self._ready()
+
+        def answer(vector: Vector) -> bytes:
+            return self._tell(message, session, self._decide(ready, vector, message, session), started)
+
+        return Asked(answer, ready.model.embedder, gist(message.prompt))
+
+    def query(self, fields: Mapping[str, Any]) -> Asked:
+        """A question of `recall query`, answered by what its `--json` prints (DESIGN.md, section 5).
+
+        Raises UsageError for wrong fields.
+        """
+        started = time.perf_counter()
+        question, cwd = fields.get("question"), fields.get("cwd")
+        if not isinstance(question, str) or not question.strip():
+            raise UsageError("the question is empty; write what you are looking for")
+        message = Message(question.strip(), cwd if isinstance(cwd, str) else None)
+        ready = self._ready()
+        scope: frozenset[str] | None = ready.projects.current(message.cwd, None)
+        auto = bool(fields.get("auto"))
+        if fields.get("all") and not auto:
+            scope = None
+        elif fields.get("repo") is not None and not auto:
+            scope = frozenset({project_meant(str(fields["repo"]), ready.projects).key})
+        kinds = [kind for kind in KINDS if fields.get("kind") in (None, kind)]
+        limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
+        silence = self._silence(message, Session()) if auto else None
+
+        def answer(vector: Vector) -> bytes:
+            extra: dict[str, Any] = {}
+            if auto:
+                decision = silence or self._decide(ready, vector, message, Session())
+                result, hits, reason = decision.result, decision.items, decision.reason
+                printed = json.loads(decision.line)["hookSpecificOutput"] if decision.line else {}
+                extra = {"additional_context": printed.get("additionalContext")}
+            else:
+                result = _search(ready, vector, message, scope, kinds=kinds, limit=limit)
+                hits, reason = result.hits, result.reason
+            found = {
+                "tier": result.tier,
+                "gap": round(result.gap, 4),
+                "top": round(result.top, 4),
+                "reason": reason,
+                "project": project_name(ready.projects, scope) if scope is not None else None,
+                "hits": [_hit(hit) for hit in hits],
+                "model": ready.model.manifest.name,
+                "indexing": self._engine.indexing,
+                "ms": round((time.perf_counter() - started) * 1000, 1),
+            }
+            return json.dumps(found | extra).encode()  # ASCII: lone surrogates in a path must not make it an error
+
+        return Asked(answer) if silence else Asked(answer, ready.model.embedder, gist(message.prompt))
+
+    def _tell(self, message: Message | None, session: Session, decision: Decision, started: float) -> bytes:
+        """The printed line of a decision, once session and journal know of it."""
         session.shown.update(hit.path for hit in decision.items)
         self._journal.add(
             Entry(
@@ -67,56 +146,22 @@ class Answers:
         )
         return decision.line.encode()
 
-    def query(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What `recall query --json` prints (DESIGN.md, section 5). Raises UsageError for wrong fields."""
-        started = time.perf_counter()
-        question, cwd = fields.get("question"), fields.get("cwd")
-        if not isinstance(question, str) or not question.strip():
-            raise UsageError("the question is empty; write what you are looking for")
-        cwd = cwd if isinstance(cwd, str) else None
-        ready = self._ready()
-        scope: frozenset[str] | None = ready.projects.current(cwd, None)
-        extra: dict[str, Any] = {}
-        if fields.get("auto"):
-            decision = self._decide(Message(question.strip(), cwd), Session())
-            result, hits, reason = decision.result, decision.items, decision.reason
-            printed = json.loads(decision.line)["hookSpecificOutput"] if decision.line else {}
-            extra = {"additional_context": printed.get("additionalContext")}
-        else:
-            if fields.get("all"):
-                scope = None
-            elif fields.get("repo") is not None:
-                scope = frozenset({project_meant(str(fields["repo"]), ready.projects).key})
-            kinds = [kind for kind in KINDS if fields.get("kind") in (None, kind)]
-            limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
-            result = self._search(ready, question, scope, None, kinds=kinds, limit=limit)
-            hits, reason = result.hits, result.reason
-        return {
-            "tier": result.tier,
-            "gap": round(result.gap, 4),
-            "top": round(result.top, 4),
-            "reason": reason,
-            "project": project_name(ready.projects, scope) if scope is not None else None,
-            "hits": [_hit(hit) for hit in hits],
-            "indexing": self._engine.indexing,
-            "ms": round((time.perf_counter() - started) * 1000, 1),
-        } | extra
-
-    def _decide(self, message: Message | None, session: Session) -> Decision:
-        """Search for a message and render what the gate and the session let through."""
+    def _silence(self, message: Message | None, session: Session) -> Decision | None:
+        """Why nothing is searched for a message; None when something is."""
         config = self._engine.config.current()
         reason = "disabled" if not config["enabled"] else reason_to_skip(message, config["hook.min_characters"])
         if message and empties_the_conversation(message.prompt):
             session.shown.clear()
             return Decision(reason or "command", emptied=True)
         if message is None or reason:
-            return Decision(reason or "unreadable")
-        if session.is_second_call(message.prompt_id):
-            return Decision("answered")
+            return Decision(reason) if reason else UNREADABLE
+        return Decision("answered") if session.is_second_call(message.prompt_id) else None
+
+    def _decide(self, ready: Ready, vector: Vector, message: Message, session: Session) -> Decision:
+        """Search for a message and render what the gate and the session let through."""
         emptied = session.look(message.transcript)
-        ready = self._ready()
         scope = ready.projects.current(message.cwd, message.transcript)
-        result = self._search(ready, message.prompt, scope, message.session, kinds=KINDS, limit=CANDIDATES)
+        result = _search(ready, vector, message, scope, kinds=KINDS, limit=CANDIDATES)
         asker = Asker(
             projects=scope,
             shown=session.shown,
@@ -124,30 +169,30 @@ class Answers:
                 hit.path for hit in result.candidates if session.has_opened(hit.path) or self._loaded.names(hit.path)
             },
         )
+        config = self._engine.config.current()
         language = ready.snapshot.language if config["language"] == "auto" else config["language"]
-        printed = hand_over(result, ready.manifest.gate, language, asker, message.event)
+        printed = hand_over(result, ready.model.manifest.gate, language, asker, message.event)
         if printed:
             return Decision(result.reason, printed.line, printed.hits, result, emptied)
         return Decision("already shown" if result.tier != "none" else result.reason, result=result, emptied=emptied)
-
-    def _search(
-        self, ready: Ready, question: str, scope: frozenset[str] | None, session: str | None, **options: Any
-    ) -> Result:
-        return search(
-            ready.snapshot,
-            ready.embedder.embed_query(gist(question)),
-            ready.manifest.gate,
-            projects=scope,
-            language=language_of(question),
-            session=session,
-            **options,
-        )
 
     def _ready(self) -> Ready:
         ready = self._engine.ready
         if ready is None:
             raise DaemonRefused(self._engine.failure or "the daemon is still warming up; try again in a moment")
         return ready
+
+
+def _search(ready: Ready, vector: Vector, message: Message, scope: frozenset[str] | None, **options: Any) -> Result:
+    return search(
+        ready.snapshot,
+        vector,
+        ready.model.manifest.gate,
+        projects=scope,
+        language=language_of(message.prompt),
+        session=message.session,
+        **options,
+    )
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

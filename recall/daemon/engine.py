@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from recall.core.errors import RecallError, StoreError
+from recall.core.errors import ModelError, RecallError, StoreError
 from recall.core.log import Log
 from recall.daemon.liveconfig import LiveConfig
 from recall.daemon.turnstile import Turnstile
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import Manifest
+from recall.embed.memory import release_free_memory
 from recall.search.answer import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
 from recall.store.reader import Reader, Rows, Summary
@@ -22,30 +23,45 @@ State = Literal["warming", "ready", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """Everything that a question is answered from. It is replaced as a whole, so that nobody sees half a change."""
+class Model:
+    """A loaded model; `device` is what the configuration asked for."""
 
     manifest: Manifest
     embedder: Embedder
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Everything that a question is answered from. It is replaced as a whole, so that nobody sees half a change: the
+    snapshot holds vectors of this model alone."""
+
+    model: Model
     snapshot: Snapshot
     projects: Projects
 
 
 class Engine:
-    """Loads and refreshes in the index thread; the question thread takes `ready` once a question and keeps it."""
+    """Loads and refreshes in the index thread; the question thread takes `ready` once a question and keeps it.
+
+    `coming` is the model that the person wants while another one still answers, because the index is not yet complete
+    under it.
+    """
 
     def __init__(self, paths: StatePaths, environment: Mapping[str, str], log: Log) -> None:
         self.paths = paths
         self.config = LiveConfig(paths.config)
         self.turnstile = Turnstile()
         self.ready: Ready | None = None
-        self.failure = ""
+        self.coming: Model | None = None
+        self.failure = ""  # why the model that is wanted could not be loaded
         self.indexing = False  # whether records are being added at this moment
         self.summary = Summary()
         self._environment = environment
         self._log = log
         self._reader = Reader(Path(paths.index))
         self._seen: tuple[int, ...] | None = None  # the version of the index that the snapshot shows
+        self._wanted: tuple[str, str] | None = None  # what was loaded, or tried, last
 
     @property
     def state(self) -> State:
@@ -54,27 +70,88 @@ class Engine:
     def claude_folders(self) -> list[Path]:
         return self.config.current().claude_folders(self._environment)
 
+    def wants_another_model(self) -> bool:
+        """Whether the configuration names another model or device than when `load` was called last."""
+        return self._wanted != self._configured()
+
     def load(self) -> None:
-        """Load the model and the index as it is; `state` and `failure` tell how it went."""
+        """Load the model of the configuration, unless that is done; `state` and `failure` tell how it went.
+
+        It answers at once when the index is as complete under it as under any other, else it is `coming`, and the one
+        that has most of the index answers meanwhile.
+        """
+        if self._wanted == self._configured() and not self.failure:
+            return
+        self._wanted = self._configured()
+        self.coming = None
         try:
-            manifest = find_model(self.config.current()["model"], Path(self.paths.models))
-            embedder = Embedder(manifest)
-            embedder.embed_query("warm up")  # the first run allocates what all later ones use
-            mask("warm up")
-            projects = discover(self.claude_folders())
-            self.ready = Ready(manifest, embedder, self._read(embedder.identity), projects)
+            found = find_model(self._wanted[0], Path(self.paths.models))
+            if self.ready and self.ready.model.manifest.identity == found.identity:
+                same = self.ready.model.device == self._wanted[1]
+                model = replace(self.ready.model, manifest=found) if same else self._loaded(found)
+                self.ready = replace(self.ready, model=model)
+            elif self.ready:
+                self.coming = self._loaded(found)
+            else:
+                model = self._loaded(found)
+                fuller = self._fuller(found.identity)
+                self.coming = model if fuller else None
+                self.ready = self._make_ready(fuller or model, discover(self.claude_folders()))
             self.failure = ""
-            self._log.event("ready", model=manifest.name)
         except RecallError as error:
             self.failure = str(error)
             self._log.failure("load-failed", error)
+
+    def switch(self) -> None:
+        """Let the coming model answer from now on: the index is complete under it."""
+        assert self.ready is not None  # noqa: S101  called by the thread that loads
+        assert self.coming is not None  # noqa: S101
+        self.ready = self._make_ready(self.coming, self.ready.projects)
+        self.coming = None
+        release_free_memory()
+        self._log.event("switched", model=self.ready.model.manifest.name)
 
     def refresh(self, projects: Projects) -> None:
         """Swap in what has changed: the projects always, the snapshot when the index was written since."""
         assert self.ready is not None  # noqa: S101  called by the thread that loads
         changed = self._version_of_index() != self._seen
-        snapshot = self._read(self.ready.embedder.identity) if changed else self.ready.snapshot
+        snapshot = self._read(self.ready.model.embedder.identity) if changed else self.ready.snapshot
         self.ready = replace(self.ready, snapshot=snapshot, projects=projects)
+
+    def close(self) -> None:
+        """Close the index. Called when no thread works any more."""
+        self._reader.close()
+
+    def _configured(self) -> tuple[str, str]:
+        config = self.config.current()
+        return config["model"], config["device"]
+
+    def _loaded(self, manifest: Manifest) -> Model:
+        """Load a model and run it once: the first run allocates what all later ones use. Raises ModelError."""
+        device = self.config.current()["device"]
+        embedder = Embedder(manifest, device=device, state=Path(self.paths.home))
+        embedder.embed_query("warm up")
+        mask("warm up")
+        self._log.event("loaded", model=manifest.name)
+        return Model(manifest, embedder, device)
+
+    def _fuller(self, identity: str) -> Model | None:
+        """A model under which more of the index can be searched than under this one, None when there is none here."""
+        try:
+            rows = self._reader.rows_by_model()
+        except StoreError:  # the next run sets it aside, or says what is wrong
+            return None
+        for other in fuller_models(identity, rows):
+            try:
+                manifest = find_model(other.partition("@")[0], Path(self.paths.models))
+                if manifest.identity == other:
+                    return self._loaded(manifest)
+            except ModelError:
+                continue  # it was removed
+        return None
+
+    def _make_ready(self, model: Model, projects: Projects) -> Ready:
+        return Ready(model, self._read(model.embedder.identity), projects)
 
     def _read(self, identity: str) -> Snapshot:
         """A snapshot built beside the one in use. An index that cannot be read counts as empty: the next run sets it
@@ -94,6 +171,8 @@ class Engine:
         except StoreError:
             return None
 
-    def close(self) -> None:
-        """Close the index. Called when no thread works any more."""
-        self._reader.close()
+
+def fuller_models(identity: str, rows: Mapping[str, int]) -> list[str]:
+    """The models under which more rows can be searched than under this one, the fullest first. A pure decision."""
+    own = rows.get(identity, 0)
+    return sorted((other for other, count in rows.items() if count > own), key=lambda other: -rows[other])

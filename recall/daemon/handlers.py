@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from recall.core.errors import RecallError, UsageError
-from recall.daemon.answers import Answers
+from recall.daemon.answers import NO_VECTOR, Answers, Asked
+from recall.daemon.batcher import Batcher, Vector
 from recall.daemon.engine import Engine
 from recall.daemon.indexer import Indexer
 from recall.daemon.lifecycle import MAX_IN_FLIGHT, MAX_WAITING, is_stale
@@ -33,18 +34,19 @@ class Handlers:
         self._stop = stop
         self._places = asyncio.Semaphore(MAX_IN_FLIGHT)
         self._present = 0
-        # One thread: a question takes milliseconds on all cores, two at once would only share them.
+        # One thread: reading and ranking take a millisecond, and sessions need no locks.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="question")
+        self._batcher = Batcher()
 
     async def handle(self, request: Request, body: bytes, arrived: float) -> Answer:
         """Answer one request; errors meant for people come back as status `error`."""
         try:
             match request.verb:
                 case "hook":
-                    return await self._question(request, arrived, lambda: _line(self._answers.hook(body)))
+                    return await self._question(request, arrived, lambda: self._answers.hook(body))
                 case "query":
                     fields = _fields(body)
-                    return await self._question(request, arrived, lambda: ("ok", _json(self._answers.query(fields))))
+                    return await self._question(request, arrived, lambda: self._answers.query(fields))
                 case "index":
                     return "ok", _json(await self._indexer.requested())
                 case "status":
@@ -57,11 +59,12 @@ class Handlers:
             return "error", _json({"error": str(error), "exit_code": error.exit_code})
 
     def close(self) -> None:
-        """Wait for the question in work and end the thread."""
+        """Wait for the question in work and end the threads."""
+        self._batcher.close()
         self._thread.shutdown(cancel_futures=True)
 
-    async def _question(self, request: Request, arrived: float, work: Callable[[], Answer]) -> Answer:
-        """Run a question in its thread, unless the queue is full or the asker has given up meanwhile."""
+    async def _question(self, request: Request, arrived: float, read: Callable[[], Asked]) -> Answer:
+        """Answer a question, unless the queue is full or the asker has given up meanwhile."""
         if self._present >= MAX_IN_FLIGHT + MAX_WAITING:
             return "busy", b""
         if self._engine.state == "warming":
@@ -69,21 +72,26 @@ class Handlers:
             return "warming", b""
         loop = asyncio.get_running_loop()
 
-        def unless_stale() -> Answer:
-            return ("none", b"") if is_stale(loop.time(), arrived, request.budget_ms) else work()
+        def is_late() -> bool:
+            return is_stale(loop.time(), arrived, request.budget_ms)
 
         self._present += 1
         try:
             with self._engine.turnstile.question():
                 async with self._places:
-                    return await loop.run_in_executor(self._thread, unless_stale)
+                    if is_late():
+                        return "none", b""
+                    asked = await loop.run_in_executor(self._thread, read)
+                    vector: Vector | None = NO_VECTOR
+                    if asked.embedder is not None:
+                        vector = await self._batcher.embed(asked.embedder, asked.text, is_late)
+                    if vector is None:
+                        return "none", b""
+                    body = await loop.run_in_executor(self._thread, asked.answer, vector)
+                    return ("ok", body) if body else ("none", b"")
         finally:
             self._present -= 1
             self._asked()
-
-
-def _line(line: bytes) -> Answer:
-    return ("ok", line) if line else ("none", b"")
 
 
 def _fields(body: bytes) -> dict[str, Any]:
@@ -97,5 +105,4 @@ def _fields(body: bytes) -> dict[str, Any]:
 
 
 def _json(value: object) -> bytes:
-    # Lone surrogates in a path must not turn the answer into an error.
     return json.dumps(value).encode()

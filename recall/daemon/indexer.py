@@ -1,22 +1,28 @@
 """Keeping the index up to date from inside the daemon, in a thread of its own, without making a question wait."""
 
 import asyncio
+import math
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from recall.core.errors import DaemonRefused, RecallError, StoreBusy
 from recall.core.log import Log
-from recall.daemon.engine import Engine
+from recall.daemon.engine import Engine, Model
 from recall.embed.memory import release_free_memory
-from recall.index.pipeline import Progress, Report, run
+from recall.index.pipeline import run
 from recall.index.sources import configured_sources
+from recall.index.work import Progress, Report
 from recall.sources.projects import Projects, discover
 
 #: Seconds between two snapshots of an index that is being built, plus ten times what making one takes.
 REFRESH_SECONDS = 5.0
+#: While the index is made anew for another model, the old one's share of it is brought up to date in between, for at
+#: most this share of the time between two looks: enough for the notes of a minute, too little to go on with a first
+#: index.
+KEEP_UP = 0.2
 
 
 class Indexer:
@@ -64,30 +70,64 @@ class Indexer:
         engine = self._engine
         self.progress = Progress(0, 0, 0, 0, 0.0, None)
         try:
+            engine.load()
             if engine.ready is None:
-                engine.load()
-            return self._bring_up_to_date(engine)
+                raise DaemonRefused(engine.failure)
+            interval = engine.config.current()["daemon.scan_seconds"]
+            report = self._bring_up_to_date(engine.ready.model, KEEP_UP * interval if engine.coming else math.inf)
+            while report and engine.coming and not self._stopping.is_set():
+                report = self._go_on(engine.ready.model, engine.coming, report)
+                if engine.wants_another_model():
+                    engine.load()
+            return report
         finally:
             self.progress = None
             engine.indexing = False
 
-    def _bring_up_to_date(self, engine: Engine) -> Report | None:
-        ready = engine.ready
-        if ready is None:
-            raise DaemonRefused(engine.failure)
+    def _go_on(self, old: Model, coming: Model, so_far: Report) -> Report | None:
+        """Index under the coming model for a while. When all is done it answers, until then the old one keeps up."""
+        interval = self._engine.config.current()["daemon.scan_seconds"]
+        report = self._bring_up_to_date(coming, interval)
+        if report is None:
+            return None
+        if report.complete:
+            self._engine.switch()
+        elif not self._stopping.is_set() and not self._engine.wants_another_model():
+            self._bring_up_to_date(old, KEEP_UP * interval)
+        return replace(
+            report,
+            chunks_embedded=so_far.chunks_embedded + report.chunks_embedded,
+            seconds=so_far.seconds + report.seconds,
+        )
+
+    def _bring_up_to_date(self, model: Model, seconds: float) -> Report | None:
+        """One run under a model that embeds for so many `seconds` at most; None when another process is at it."""
+        engine = self._engine
+        assert engine.ready is not None  # noqa: S101  looked at by the caller
         folders = engine.claude_folders()
-        projects = discover(folders, ready.projects)
+        projects = discover(folders, engine.ready.projects)
         report = None
+        until = math.inf
         self._next_refresh = time.monotonic() + REFRESH_SECONDS
+
+        def show(progress: Progress) -> None:
+            nonlocal until
+            until = min(until, time.monotonic() + seconds)  # counted from the first call: the look-over takes its time
+            self._show(progress, projects)
+
+        def is_over() -> bool:
+            return self._stopping.is_set() or time.monotonic() >= until or engine.wants_another_model()
+
         try:
-            report = run(
-                engine.paths,
-                configured_sources(folders, projects, engine.config.current()),
-                ready.embedder,
-                progress=lambda progress: self._show(progress, projects),
-                pause=engine.turnstile.let_questions_pass,
-                stop=self._stopping.is_set,
-            )
+            with engine.turnstile.indexing(model.embedder.interrupt):
+                report = run(
+                    engine.paths,
+                    configured_sources(folders, projects, engine.config.current()),
+                    model.embedder,
+                    progress=show,
+                    pause=engine.turnstile.let_questions_pass,
+                    stop=is_over,
+                )
             self.problem = ""
         except StoreBusy:
             pass  # another process is at it; its changes are seen at the next look

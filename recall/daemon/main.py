@@ -138,7 +138,8 @@ class Daemon:
             if should_exit(now, self._last_asked, idle, busy=not looking.done()):
                 self._log.event("idle")
                 return
-            if looking.done() and should_look(now, self._last_asked, last_looked, interval):
+            due = should_look(now, self._last_asked, last_looked, interval) or self.engine.wants_another_model()
+            if looking.done() and due:
                 looking, last_looked = asyncio.create_task(self._look()), now
             # While it looks, only the end of that or a question matters.
             pause = next_event(now, self._last_asked, last_looked, interval, idle) if looking.done() else PLACE_SECONDS

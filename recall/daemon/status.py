@@ -14,15 +14,17 @@ from recall.version import BUILD, VERSION
 
 def status(engine: Engine, indexer: Indexer) -> dict[str, Any]:
     """`state` is warming, indexing, ready or failed; `counts` are index rows by kind, `pending` files."""
-    ready, summary, progress = engine.ready, engine.summary, indexer.progress
+    ready, coming, summary, progress = engine.ready, engine.coming, engine.summary, indexer.progress
     return {
         "state": "indexing" if progress and engine.state == "ready" else engine.state,
         "problem": engine.failure or engine.config.problem or indexer.problem or None,
         "version": VERSION,
         "build": BUILD,
         "pid": os.getpid(),
-        "model": ready.manifest.name if ready else None,
-        "device": ready.embedder.device if ready else None,
+        "model": ready.model.manifest.name if ready else None,
+        "coming_model": coming.manifest.name if coming else None,
+        "device": ready.model.embedder.device if ready else None,
+        "device_reason": ready.model.embedder.device_reason if ready else None,
         "counts": {kind: summary.rows.get(kind, 0) for kind in KINDS},
         "pending": summary.pending,
         "progress": asdict(progress) if progress else None,

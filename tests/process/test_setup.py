@@ -189,7 +189,7 @@ def test_two_index_commands_at_once_leave_a_whole_index(noted: Sandbox) -> None:
 def test_query_shows_what_the_hook_would_hand_over(noted: Sandbox) -> None:
     noted.start()
     found = noted.json("query", QUESTION)
-    assert set(found) == {"tier", "gap", "top", "reason", "project", "hits", "indexing", "ms"}
+    assert set(found) == {"tier", "gap", "top", "reason", "project", "hits", "model", "indexing", "ms"}
     assert found["project"] == "project"
     assert set(found["hits"][0]) == {"rank", "score", "kind", "name", "description", "path", "project", "date"}
     assert noted.run("query", "--auto", QUESTION).stdout.rstrip("\n") == noted.context(QUESTION)
