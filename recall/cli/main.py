@@ -12,7 +12,7 @@ from recall.version import VERSION
 from recall.wire.paths import state_home
 
 #: Every command has a module of its name here with `HELP`, `add_arguments(parser)` and `run(arguments) -> exit code`.
-COMMANDS = ("setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "demo")
+COMMANDS = ("setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "models", "demo")
 
 
 def parser(chosen: str | None = None) -> argparse.ArgumentParser:

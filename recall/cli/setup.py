@@ -2,44 +2,34 @@
 
 import argparse
 import os
-import statistics
-import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall.cli.client import call_warm, current_folder
+from recall.cli.ask import confirm
+from recall.cli.client import current_folder
 from recall.cli.index import index, summary
+from recall.cli.pace import settle_pace
 from recall.core.config import load_config
-from recall.core.errors import SettingsError
+from recall.core.errors import ModelError, SettingsError, UsageError
 from recall.wire.paths import StatePaths, make_private_folder, state_home
 
 if TYPE_CHECKING:
+    from recall.models.install import Plan
     from recall.setup.settings import HookEntry
 
 HELP = "index your notes and register the hook in Claude Code's settings.json"
 
-#: Questions that are timed; they differ, for the time depends on a question's length.
-TIMED_QUESTIONS = tuple(
-    question
-    for number in range(6)
-    for question in (
-        f"which port does service {number} use?",
-        f"サービス{number}はどのポートを使いますか？",
-        f"Why did we decide against caching the answers of service {number}, and what must be done to change that?",
-        f"Error in service {number}:\n" + "  at handler (/srv/app/handlers.py:17)\n" * 40 + "what is wrong?",
-        f"前回のリリース{number}で直したはずの不具合がまた出ています。原因と、次に同じことをしないための決まりを教えてください。",
-    )
-)
-#: Milliseconds of the budget that the hook's own start, the wire and a busy machine may take.
-RESERVE_MS = 120
-#: A raised cut-off is a multiple of this.
-STEP_MS = 100
+#: The devices that `--device` takes.
+DEVICES = ("auto", "cpu", "cuda", "coreml")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be done and change nothing")
-    parser.add_argument("--model", metavar="NAME", help="use this model")
+    parser.add_argument("--model", metavar="NAME", help="use this model; one that is not here is offered as a download")
+    parser.add_argument(
+        "--device", choices=DEVICES, help="what the model runs on (default auto: the fastest that works)"
+    )
     parser.add_argument(
         "--scope", choices=("user", "project"), default="user", help="which settings.json (default user)"
     )
@@ -47,35 +37,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from recall.embed.catalog import find_model
     from recall.setup.settings import settings_path
 
     paths = StatePaths(state_home(arguments.home))
     claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
     settings = settings_path(arguments.scope, claude, Path(current_folder() or "."))
-    model = find_model(arguments.model or load_config(Path(paths.config))["model"], Path(paths.models))
+    _check_device(arguments.device)
+    model = arguments.model or load_config(Path(paths.config))["model"]
+    download = _download(model, paths)
+    chosen = {key: value for key in ("model", "device") if (value := getattr(arguments, key)) is not None}
     try:
         addition = _planned(paths, settings)
     except SettingsError:
-        if not arguments.dry_run:  # so that what the error says to paste works once it is pasted
+        if not arguments.dry_run and download is None:  # so that what the error says to paste works once it is pasted
             make_private_folder(paths.home)
-            _prepare(paths, claude, arguments.model)
+            _prepare(paths, claude, chosen)
             _write_launcher(paths)
         raise
     if arguments.dry_run:
-        print(f"would use the state folder {paths.home} and the model {model.name}")
+        print(f"would use the state folder {paths.home} and the model {model}")
+        if download:
+            print(f"would ask before it fetches {download.fetch_bytes / 1e6:.0f} MB from {download.words}")
         print(f"would index the notes under {claude}")
         print(f"would add this to {settings}:\n{addition}" if addition else f"{settings} already calls recall")
         return 0
 
+    if download:
+        _fetch(download, yes=arguments.yes)
     make_private_folder(paths.home)
-    _prepare(paths, claude, arguments.model)
-    print(f"state folder {paths.home}, model {model.name}")
+    _prepare(paths, claude, chosen)
+    print(f"state folder {paths.home}")
     print(f"index: {summary(index(paths))}")
-    _measure(paths, agreed=lambda question: arguments.yes or _ask(question))
+    settle_pace(paths, yes=arguments.yes)
     _register(paths, settings)
     print("recall answers from the next message that you type into Claude Code; `recall status` shows what it does")
     return 0
+
+
+def _check_device(device: str | None) -> None:
+    """Refuse a device that this machine's onnxruntime knows nothing of, before anything is changed."""
+    from recall.models.variants import devices_here
+
+    if device not in (None, "auto") and device not in devices_here():
+        raise UsageError(
+            f"expected one of the devices auto, {', '.join(devices_here())} that this recall can use here, not {device}"
+        )
+
+
+def _download(name: str, paths: StatePaths) -> "Plan | None":
+    """What has to be fetched before the model can be used, None where it is here. Raises ModelError."""
+    from recall.embed.catalog import find_model
+    from recall.models.install import plan_install
+
+    try:
+        find_model(name, Path(paths.models))
+    except ModelError:
+        plan = plan_install(name, None, paths)
+        if plan.is_done:  # it is here, but not as it should be
+            raise
+        return plan
+    return None
+
+
+def _fetch(plan: "Plan", *, yes: bool) -> None:
+    """Show what a model means and fetch it if the person says yes. Raises ModelError when they do not."""
+    from recall.cli.models import ByteLine, describe
+    from recall.models.install import install
+
+    print(describe(plan))
+    hint = f"`recall models add {plan.name} --accept-terms` says yes"
+    agreed = not plan.terms or confirm(f"Have you read {plan.terms}, and do you accept these terms?", hint=hint)
+    if not agreed or not confirm(f"Fetch {plan.fetch_bytes / 1e6:.0f} MB from {plan.words}?", yes=yes):
+        raise ModelError(
+            f"nothing was fetched and nothing changed; `recall models add {plan.name}` brings the model, "
+            "and setup without --model uses the one that comes with recall"
+        )
+    with ByteLine() as line:
+        install(plan, line.show)
+    print(f"installed {plan.name}")
 
 
 def _planned(paths: StatePaths, settings: Path) -> str | None:
@@ -92,38 +131,16 @@ def _planned(paths: StatePaths, settings: Path) -> str | None:
         raise SettingsError(f"{settings}: {error}\nOr add this by hand:\n{snippet(entry)}") from None
 
 
-def _prepare(paths: StatePaths, claude: Path, model: str | None) -> None:
-    """The configuration, with the Claude folder and the model of this setup."""
+def _prepare(paths: StatePaths, claude: Path, chosen: Mapping[str, str]) -> None:
+    """The configuration, with the Claude folder of this setup and the settings that were chosen."""
     from recall.setup.configfile import ensure_config, set_value
 
     for done in ensure_config(Path(paths.home), claude):
         print(done)
-    if model and model != load_config(Path(paths.config))["model"]:
-        set_value(Path(paths.home), "model", model)
-        print(f"set model to {model}")
-
-
-def _measure(paths: StatePaths, agreed: Callable[[str], bool]) -> None:
-    """Show how long an answer takes on this machine, and offer a higher cut-off where the usual one is too short."""
-    from recall.setup.configfile import set_value
-
-    times = [
-        float(call_warm(paths, "query", {"question": question, "cwd": current_folder()})["ms"])
-        for question in TIMED_QUESTIONS
-    ][5:]  # the first ones warm the caches
-    middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
-    device = call_warm(paths, "status")["device"]
-    budget = load_config(Path(paths.config))["hook.budget_ms"]
-    print(f"device: {device}; a warm answer takes {middle:.0f} ms (p95 {slow:.0f} ms), the cut-off is {budget} ms")
-    needed = slow + RESERVE_MS
-    if needed <= budget:
-        return
-    higher = int(-(-needed // STEP_MS) * STEP_MS)
-    if agreed(f"This machine is too slow for {budget} ms: many messages would get nothing. Raise it to {higher} ms?"):
-        set_value(Path(paths.home), "hook.budget_ms", higher)
-        print(f"set hook.budget_ms to {higher}")
-    else:
-        print(f"kept {budget} ms; hook.budget_ms in {paths.config} changes it, then run setup again")
+    for key, value in chosen.items():
+        if value != load_config(Path(paths.config))[key]:
+            set_value(Path(paths.home), key, value)
+            print(f"set {key} to {value}")
 
 
 def _write_launcher(paths: StatePaths) -> "HookEntry":
@@ -148,14 +165,3 @@ def _register(paths: StatePaths, settings: Path) -> None:
     print(f"{words[outcome.action]} {settings}" + (f"; the old file: {outcome.backup}" if outcome.backup else ""))
     if before and before.home not in (None, paths.home):
         print(f"it called recall with the state folder {before.home} until now")
-
-
-def _ask(question: str) -> bool:
-    """A yes or no from the person; no where nobody can be asked."""
-    if not sys.stdin.isatty():
-        print(f"{question} (nobody to ask: no; --yes says yes)")
-        return False
-    while True:
-        answer = input(f"{question} [y/n] ").strip().casefold()
-        if answer in ("y", "yes", "n", "no"):
-            return answer.startswith("y")

@@ -1,0 +1,278 @@
+"""`recall models`: which embedding models there are, and what people do with them. Only `add` downloads anything."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall.cli.ask import confirm
+from recall.cli.progress import LINE_SECONDS, ProgressLine
+from recall.core.config import load_config
+from recall.core.errors import ModelError, RecallError, UsageError
+from recall.wire.paths import StatePaths, state_home
+
+if TYPE_CHECKING:
+    from recall.embed.manifest import Manifest
+    from recall.models.install import Plan
+    from recall.models.listing import Entry
+    from recall.models.speeds import Speed
+
+HELP = "list the embedding models; add, use, remove or verify one"
+
+#: Bytes of a stored vector's number.
+FLOAT_BYTES = 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+
+    def verb(name: str, text: str) -> argparse.ArgumentParser:
+        chosen = verbs.add_parser(name, help=text, description=text)
+        chosen.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help="state folder")
+        return chosen
+
+    listing = verb("list", "list the known and the installed models (also without a VERB)")
+    listing.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print the list as JSON")
+    add = verb("add", "download or copy a model and check it; what is interrupted goes on with the next add")
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("--from", dest="source", metavar="hub|FOLDER|URL", help="where it comes from")
+    add.add_argument("--variant", action="append", default=[], metavar="V", help="a precision; may be repeated")
+    add.add_argument("--yes", action="store_true", help="download without being asked")
+    add.add_argument("--accept-terms", action="store_true", help="you have read and accept the model's terms")
+    use = verb("use", "embed and search with this model from now on")
+    use.add_argument("name", metavar="NAME")
+    for command in (add, use):
+        command.add_argument("--no-measure", action="store_true", help="do not measure the model's speed")
+    remove = verb("remove", "delete a model and its vectors")
+    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("--yes", action="store_true", help="delete without being asked")
+    check = verb("verify", "read all files of the installed models and compare their checksums")
+    check.add_argument("name", metavar="NAME", nargs="?")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    verbs: dict[str | None, Callable[[argparse.Namespace, StatePaths], int]] = {
+        None: _list,
+        "list": _list,
+        "add": _add,
+        "use": _use,
+        "remove": _remove,
+        "verify": _verify,
+    }
+    return verbs[arguments.verb](arguments, StatePaths(state_home(arguments.home)))
+
+
+class ByteLine(ProgressLine):
+    """How much of a download is there: a bar on a terminal, elsewhere a line each ten seconds."""
+
+    def __enter__(self) -> "ByteLine":
+        return self
+
+    def show(self, done: int, total: int, seconds_left: float | None = None) -> None:
+        """`done` of `total` bytes."""
+        if sys.stderr.isatty() and self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, leave=False)
+        super().show(done, total, seconds_left)
+
+    def _line(self, done: int, total: int, seconds_left: float | None) -> None:
+        if time.monotonic() - self._last_line >= LINE_SECONDS:
+            self._last_line = time.monotonic()
+            print(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB", file=sys.stderr, flush=True)
+
+
+def _list(arguments: argparse.Namespace, paths: StatePaths) -> int:
+    from recall.models.listing import entries
+
+    found = list(entries(paths, _in_use(paths)))
+    if arguments.json:
+        print(json.dumps([entry.json() for entry in found], ensure_ascii=False, indent=1))
+        return 0
+    rows: list[tuple[str, ...]] = [
+        ("", "MODEL", "INSTALLED", "MB", "GATE", "A QUESTION", "CHUNKS/S", "LICENCE", "LANGUAGES")
+    ]
+    rows += [_row(entry) for entry in found if not entry.problem]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for entry in found:
+        if entry.problem:
+            print(f"{'*' if entry.in_use else ' '}  {entry.name}: {entry.problem}")
+    print("* is in use; `recall models add NAME` brings one, `recall models use NAME` takes it into use")
+    return 0
+
+
+def _row(entry: "Entry") -> tuple[str, ...]:
+    missing = "interrupted" if entry.interrupted else "not installed"
+    return (
+        "*" if entry.in_use else "",
+        entry.name,
+        ", ".join(entry.installed) or missing,
+        f"{entry.bytes / 1e6:.0f}" if entry.bytes else "?",
+        "measured" if entry.gate_measured else "not measured",
+        f"{entry.speed.query_ms_p50:.0f} ms" if entry.speed else "-",
+        f"{entry.speed.chunks_per_second:.1f}" if entry.speed else "-",
+        entry.licence + (" (to be accepted)" if entry.terms else ""),
+        entry.languages,
+    )
+
+
+def _add(arguments: argparse.Namespace, paths: StatePaths) -> int:
+    from recall.models.install import install, plan_install
+
+    plan = plan_install(arguments.name, arguments.source, paths, arguments.variant)
+    print(describe(plan))
+    if plan.is_done:
+        print(f"{plan.name} is installed; `recall models verify {plan.name}` reads all of its files")
+        return 0
+    if plan.terms and not arguments.accept_terms:
+        _require(f"Have you read {plan.terms}, and do you accept these terms?", "--accept-terms")
+    if not arguments.yes:
+        _require(f"Fetch {plan.fetch_bytes / 1e6:.0f} MB from {plan.words}?", "--yes")
+    try:
+        with ByteLine() as line:
+            manifest = install(plan, line.show)
+    except KeyboardInterrupt:
+        print(f"recall: what has come stays; `recall models add {plan.name}` goes on from there", file=sys.stderr)
+        raise
+    print(f"installed {plan.name} ({', '.join(plan.variants)}) in {plan.models / plan.name}")
+    if not arguments.no_measure:
+        print(f"measured here: {measured(manifest, paths).words()}")
+    if plan.name != _in_use(paths):
+        print(f"`recall models use {plan.name}` takes it into use")
+    return 0
+
+
+def describe(plan: "Plan") -> str:
+    """What adding the model means: for `add`, and for setup before it asks."""
+    lines = [
+        f"{plan.name}: {', '.join(plan.variants)}, {plan.total_bytes / 1e6:.0f} MB, {plan.manifest.languages}",
+        f"licence: {plan.licence}" + (f"; its terms, which you have to accept: {plan.terms}" if plan.terms else ""),
+        f"source: {plan.words}",
+        f"to fetch: {plan.fetch_bytes / 1e6:.0f} MB; free on the disk: {plan.free_bytes / 1e6:.0f} MB",
+    ]
+    return "\n".join(lines)
+
+
+def measured(manifest: "Manifest", paths: StatePaths) -> "Speed":
+    """Load the model, measure it and keep what was found. Raises ModelError."""
+    from recall.embed.embedder import Embedder
+    from recall.models.speeds import measure, save_speed
+
+    device = load_config(Path(paths.config))["device"]
+    embedder = Embedder(manifest, device=device, state=Path(paths.home))
+    speed = measure(embedder)
+    save_speed(paths, manifest.identity, speed)
+    return speed
+
+
+def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
+    from recall.embed.catalog import find_model, known_models
+    from recall.models.speeds import load_speeds
+    from recall.setup.configfile import ensure_config, set_value
+
+    known = dict(known_models(Path(paths.models))).get(arguments.name)
+    if known is not None and not isinstance(known, ModelError) and not known.installed:
+        raise ModelError(f"{arguments.name} is not on this machine; `recall models add {arguments.name}` brings it.")
+    manifest = find_model(arguments.name, Path(paths.models))
+    before = _in_use(paths)
+    if manifest.name == before:
+        print(f"{manifest.name} is in use already")
+        return 0
+    speed = load_speeds(paths).get(manifest.identity)
+    if speed is None and not arguments.no_measure:
+        speed = measured(manifest, paths)
+        print(f"measured here: {speed.words()}")
+    print(_cost(manifest, before, paths, speed))
+    home = Path(paths.home)
+    if not Path(paths.config).exists():
+        ensure_config(home, Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser())
+    set_value(home, "model", manifest.name)
+    print(f"set model to {manifest.name} in {paths.config}; a running daemon follows by itself, `recall index` waits")
+    return 0
+
+
+def _cost(manifest: "Manifest", before: str, paths: StatePaths, speed: "Speed | None") -> str:
+    """What taking the model into use costs."""
+    missing, total = _missing_vectors(paths, manifest.identity)
+    if not total:
+        return "the index is empty, so there is nothing to embed again"
+    if not missing:
+        return f"all {total} chunks of the index have their vectors of {manifest.name} already: it costs nothing"
+    time = f"about {_minutes(missing / speed.chunks_per_second)}" if speed else "an unmeasured time"
+    return (
+        f"{missing} of {total} chunks of the index have to be embedded: {time} in the background and about "
+        f"{missing * manifest.dimension * FLOAT_BYTES / 1e6:.1f} MB of disk. Until then {before} answers; its vectors "
+        "stay, so that going back costs nothing."
+    )
+
+
+def _missing_vectors(paths: StatePaths, identity: str) -> tuple[int, int]:
+    from recall.store.reader import Reader
+
+    reader = Reader(Path(paths.index))
+    try:
+        return reader.missing_vectors(identity)
+    finally:
+        reader.close()
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+
+
+def _remove(arguments: argparse.Namespace, paths: StatePaths) -> int:
+    from recall.models.remove import check_removable, remove
+
+    in_use = _in_use(paths)
+    folders = check_removable(arguments.name, in_use, Path(paths.models))
+    if _answering(paths) == arguments.name:
+        raise ModelError(
+            f"{arguments.name} still answers, until the index is complete under {in_use}; `recall index` waits for that"
+        )
+    if not arguments.yes:
+        places = " and ".join(str(folder) for folder in folders)
+        _require(f"Delete {places} and all vectors of {arguments.name} in the index?", "--yes")
+    gone = remove(arguments.name, in_use, paths)
+    print(f"removed {arguments.name}: {gone.bytes / 1e6:.0f} MB of files and {gone.vectors} vectors of the index")
+    return 0
+
+
+def _verify(arguments: argparse.Namespace, paths: StatePaths) -> int:
+    from recall.models.listing import verify
+
+    code = 0
+    for name, wrong in verify(paths, arguments.name):
+        print(f"{name}: {wrong or 'ok'}", flush=True)
+        code = 1 if wrong else code
+    return code
+
+
+def _answering(paths: StatePaths) -> str | None:
+    """The model that a running daemon answers with, None where none runs."""
+    from recall.cli.client import call
+    from recall.core.errors import DaemonError
+
+    try:
+        status = call(paths, "status", timeout=2.0)
+    except DaemonError:
+        return None
+    return str(status["model"]) if status and status["model"] else None
+
+
+def _in_use(paths: StatePaths) -> str:
+    return str(load_config(Path(paths.config))["model"])
+
+
+def _require(question: str, option: str) -> None:
+    """Go on only with a yes of the person. Raises UsageError where nobody can be asked, RecallError for a no."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody can be asked here; {option} says yes.")
+    if not confirm(question):
+        raise RecallError("nothing was done")
