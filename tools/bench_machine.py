@@ -17,7 +17,9 @@ import psutil
 from recall.cli.client import call
 from recall.cli.demo import NOTES
 from recall.cli.stop import stop
+from recall.core.config import render_default_config
 from recall.core.errors import DaemonUnreachable
+from recall.embed.manifest_file import read_manifest
 from recall.setup.launcher import hook_entry, write_launcher
 from recall.sources.projects import encode
 from recall.wire.paths import StatePaths, make_private_folder
@@ -41,7 +43,7 @@ class Machine:
         make_private_folder(self.paths.home)
         self.project.mkdir(parents=True)
 
-    def write_notes(self, count: int) -> None:
+    def write_notes(self, count: int, addition: str = "") -> None:
         """Write `count` notes, every project a varied copy of the sample notes: enough of them to weigh, and few
         enough in each project for a question to stand out. The first project is the one that is asked in."""
         samples = sorted(NOTES.glob("*.md"))
@@ -51,8 +53,18 @@ class Machine:
             (project / ".git").mkdir(parents=True, exist_ok=True)
             memory = self.claude / "projects" / encode(str(project)) / "memory"
             memory.mkdir(parents=True, exist_ok=True)
-            text = f"{sample.read_text('utf-8')}\nProject {copy}.\n"
+            text = f"{sample.read_text('utf-8')}\nProject {copy}. {addition}\n"
             (memory / sample.name).write_text(text, encoding="utf-8")
+
+    def install(self, folder: Path) -> None:
+        """Use the model of a folder that an export tool wrote."""
+        manifest = read_manifest(folder / "manifest.toml", folder)
+        copied = Path(self.paths.models) / manifest.name
+        copied.mkdir(mode=0o700, parents=True)
+        for path in (folder / "manifest.toml", *(path for path in manifest.files if path.is_file())):
+            (copied / path.name).symlink_to(path.absolute())
+        config = render_default_config({"model": manifest.name})
+        Path(self.paths.config).write_text(config, encoding="utf-8")
 
     def _project(self, number: int) -> Path:
         return self.home / f"project-{number}"
