@@ -102,6 +102,7 @@ def test_a_model_is_added_from_the_hub_used_and_removed(sandbox: Sandbox, hub: H
     assert sandbox.run("models", "remove", NAME, "--yes", check=False).returncode == 1
     back = sandbox.run("models", "use", BUNDLED, "--no-measure")
     assert "it costs nothing" in back.stdout
+    sandbox.run("index")  # until the running daemon has followed
     removed = sandbox.run("models", "remove", NAME, "--yes")
     assert "and 1 vectors of the index" in removed.stdout
     assert not folder.exists()

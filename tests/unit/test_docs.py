@@ -25,10 +25,22 @@ def rows(name: str, column: str) -> dict[str, str]:
 
 
 def options(command: str) -> set[str]:
-    commands = next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
-    actions = commands.choices[command]._actions
-    shown = [action for action in actions if action.help != argparse.SUPPRESS]
-    return {word for action in shown for word in action.option_strings if word.startswith("--")} - {"--help", "--home"}
+    """The long options of a command and of the verbs below it."""
+    return _options(_commands(parser())[command]) - {"--help", "--home"}
+
+
+def _options(of: argparse.ArgumentParser) -> set[str]:
+    shown = [action for action in of._actions if action.help != argparse.SUPPRESS]
+    found = {word for action in shown for word in action.option_strings if word.startswith("--")}
+    return found.union(*map(_options, _commands(of).values()))
+
+
+def _commands(of: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    found: dict[str, argparse.ArgumentParser] = {}
+    for action in of._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found.update(action.choices)
+    return found
 
 
 @pytest.mark.parametrize("name", READMES)

@@ -15,16 +15,16 @@ Three decisions, with the figures that led to them (172 Japanese, English and Ko
   same integers.
 """
 
+import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from e5_small.container import BLOCK, Blocks, Weights
+from export.writer import Value, Writer
 
 #: Channels whose largest activation is far above the 98th percentile of all channels, and the power of two that brings
 #: them back to it; measured by running the fp32 graph over the texts. By layer, before the first ("up") and the second
@@ -53,10 +53,6 @@ LOUD: dict[tuple[int, str], dict[int, int]] = {
 
 Precision = Literal["int8", "float32"]
 
-_FUSED = "com.microsoft"
-_INLINE_BYTES = 1024  # smaller tensors stay in the graph file
-_ALIGNMENT = 4096  # a page: onnxruntime maps each external tensor from the file instead of reading it
-
 
 class Built(NamedTuple):
     """Two files: the graph, and the tensors that it refers to."""
@@ -65,104 +61,21 @@ class Built(NamedTuple):
     data: bytes
 
 
-def quantize(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """int8[inputs, outputs] and float32[outputs] scales for `matrix` float32[inputs, outputs].
-
-    Two neighbouring weights of a column never exceed 128 together (see the module's third decision).
-    """
-    size = np.abs(matrix)
-    scale = np.maximum(size.max(0) / 127, (size[0::2] + size[1::2]).max(0) / 127.9).astype(np.float32)
-    whole = np.rint(matrix / scale).astype(np.int8)
-    pairs = np.abs(whole.astype(np.int16)).reshape(-1, 2, matrix.shape[1]).sum(1)
-    if pairs.max() > 128:
-        raise AssertionError("a pair of weights could overflow 16 bits")
-    return whole, scale
-
-
-@dataclass
-class _Writer:
-    """Collects nodes and tensors. A tensor is named like the value that it helps to make, with a suffix."""
-
-    precision: Precision
-    data_name: str
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    tensors: list[onnx.TensorProto] = field(default_factory=list)
-    data: bytearray = field(default_factory=bytearray)
-
-    def node(self, kind: str, inputs: Sequence[str], output: str, *, fused: bool = False, **attributes: Any) -> str:
-        domain = _FUSED if fused else ""
-        self.nodes.append(helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
-        return output
-
-    def tensor(self, name: str, values: NDArray[np.generic]) -> str:
-        raw = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()
-        return self.raw_tensor(name, helper.np_dtype_to_tensor_dtype(values.dtype), values.shape, raw)
-
-    def raw_tensor(self, name: str, kind: int, shape: Sequence[int], raw: bytes) -> str:
-        proto = onnx.TensorProto(name=name, data_type=kind, dims=shape)
-        if len(raw) < _INLINE_BYTES:
-            proto.raw_data = raw
-        else:
-            self.data.extend(bytes(-len(self.data) % _ALIGNMENT))
-            proto.data_location = TensorProto.EXTERNAL
-            place = {"location": self.data_name, "offset": str(len(self.data)), "length": str(len(raw))}
-            for key, value in place.items():
-                proto.external_data.add(key=key, value=value)
-            self.data.extend(raw)
-        self.tensors.append(proto)
-        return name
-
-    def product(
-        self,
-        source: str,
-        output: str,
-        weights: Sequence[Blocks],
-        *,
-        loud: dict[int, int] | None = None,
-        bias: NDArray[np.float32] | None = None,
-    ) -> str:
-        """`source` times the transposed `weights`, side by side, plus `bias`."""
-        matrix = np.concatenate([blocks.float32() for blocks in weights]).T
-        added = [] if bias is None else [self.tensor(f"{output}.bias", bias)]
-        if self.precision == "float32":
-            factors = [source, self.tensor(f"{output}.weight", matrix)]
-            if not added:
-                return self.node("MatMul", factors, output)
-            return self.node("Add", [self.node("MatMul", factors, f"{output}.product"), *added], output)
-        if loud:
-            gain = np.ones(len(matrix), np.float32)
-            gain[list(loud)] = list(loud.values())
-            matrix = matrix * gain[:, None]
-            source = self.node("Mul", [source, self.tensor(f"{output}.quieter", 1 / gain)], f"{output}.input")
-        whole, scale = quantize(matrix)
-        parts = [self.tensor(f"{output}.weight", whole), self.tensor(f"{output}.scale", scale)]
-        if added:
-            parts += ["", *added]  # the empty name stands for the zero points: there are none
-        return self.node("DynamicQuantizeMatMul", [source, *parts], output, fused=True)
-
-
 def build_graph(weights: Weights, precision: Precision, data_name: str) -> Built:
     """The encoder in int8 or, as the yardstick, in plain float32. `data_name` is the name of the second file."""
-    writer = _Writer(precision, data_name)
+    data = io.BytesIO()
+    loud = {f"layer{layer}.{matrix}": channels for (layer, matrix), channels in LOUD.items()}
+    writer = Writer(precision, data, data_name, loud)
     state = _embeddings(writer, weights)
     for layer in range(weights.layers):
         last = layer == weights.layers - 1
         state = _layer(writer, weights, layer, state, "last_hidden_state" if last else f"layer{layer}")
-    graph = helper.make_graph(
-        writer.nodes,
-        "multilingual-e5-small",
-        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])],
-        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", weights.hidden])],
-        writer.tensors,
-    )
-    # Fixed versions, not the newest that the installed onnx knows: the file must be the same bytes everywhere.
-    # The first that have 4-bit integers.
-    opsets = [helper.make_opsetid("", 21), helper.make_opsetid(_FUSED, 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10, producer_name="recall")
-    return Built(model.SerializeToString(deterministic=True), bytes(writer.data))
+    vectors = Value("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", weights.hidden])
+    ids = Value("input_ids", TensorProto.INT64, ["batch", "tokens"])
+    return Built(writer.graph("multilingual-e5-small", [ids], [vectors]), data.getvalue())
 
 
-def _embeddings(writer: _Writer, weights: Weights) -> str:
+def _embeddings(writer: Writer, weights: Weights) -> str:
     vocabulary = weights.matrices["emb.word"]
     if writer.precision == "float32":
         words = writer.node("Gather", [writer.tensor("words.table", vocabulary.float32()), "input_ids"], "words")
@@ -181,29 +94,36 @@ def _embeddings(writer: _Writer, weights: Weights) -> str:
     return _normalized_sum(writer, weights, words, used, "embedded", norm="emb.ln", bias=None)
 
 
-def _layer(writer: _Writer, weights: Weights, layer: int, state: str, output: str) -> str:
+def _layer(writer: Writer, weights: Weights, layer: int, state: str, output: str) -> str:
     matrices = {name: weights.matrices[f"l{layer}.{name}.w"] for name in ("q", "k", "v", "ao", "fi", "fo")}
     prefix = f"layer{layer}"
 
     bias = np.concatenate([weights.vectors[f"l{layer}.{name}.b"] for name in ("q", "k", "v")])
-    joined = writer.product(state, f"{prefix}.qkv", [matrices["q"], matrices["k"], matrices["v"]], bias=bias)
-    heads = [f"{prefix}.{name}" for name in ("query", "key", "value")]
-    writer.nodes.append(helper.make_node("Split", [joined], heads, name=f"{prefix}.split", axis=2, num_outputs=3))
+    joined = writer.product(
+        state, f"{prefix}.qkv", _side_by_side([matrices[name] for name in ("q", "k", "v")]), bias=bias
+    )
+    names = [f"{prefix}.{name}" for name in ("query", "key", "value")]
+    heads = writer.split(joined, names, f"{prefix}.split", axis=2)
     mixed = writer.node("MultiHeadAttention", heads, f"{prefix}.mixed", fused=True, num_heads=weights.heads)
-    attended = writer.product(mixed, f"{prefix}.attended", [matrices["ao"]])
+    attended = writer.product(mixed, f"{prefix}.attended", _side_by_side([matrices["ao"]]))
     middle = _normalized_sum(
         writer, weights, attended, state, f"{prefix}.middle", norm=f"l{layer}.aln", bias=f"l{layer}.ao.b"
     )
 
-    up = writer.product(middle, f"{prefix}.up", [matrices["fi"]], loud=LOUD.get((layer, "up")))
+    up = writer.product(middle, f"{prefix}.up", _side_by_side([matrices["fi"]]))
     up_bias = writer.tensor(f"{up}.bias", weights.vectors[f"l{layer}.fi.b"])
     active = writer.node("BiasGelu", [up, up_bias], f"{prefix}.active", fused=True)
-    down = writer.product(active, f"{prefix}.down", [matrices["fo"]], loud=LOUD.get((layer, "down")))
+    down = writer.product(active, f"{prefix}.down", _side_by_side([matrices["fo"]]))
     return _normalized_sum(writer, weights, down, middle, output, norm=f"l{layer}.oln", bias=f"l{layer}.fo.b")
 
 
+def _side_by_side(matrices: Sequence[Blocks]) -> NDArray[np.float32]:
+    """The transposed matrices next to each other, float32[inputs, all outputs]."""
+    return np.concatenate([blocks.float32() for blocks in matrices]).T
+
+
 def _normalized_sum(
-    writer: _Writer, weights: Weights, left: str, right: str, output: str, *, norm: str, bias: str | None
+    writer: Writer, weights: Weights, left: str, right: str, output: str, *, norm: str, bias: str | None
 ) -> str:
     """LayerNorm(left + right + bias)."""
     parts = [writer.tensor(f"{output}.{end}", weights.vectors[f"{norm}.{end}"]) for end in ("w", "b")]
