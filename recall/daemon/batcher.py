@@ -1,6 +1,8 @@
 """Embeds the questions that wait, together where the model gains from that."""
 
 import asyncio
+import math
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,29 +16,38 @@ from recall.embed.embedder import Embedder
 Vector = npt.NDArray[np.float32]
 
 
+#: The share of the newest call in the estimate of what a question takes.
+_NEWEST = 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     embedder: Embedder
     text: str
-    is_stale: Callable[[], bool]
+    seconds_left: Callable[[], float]
     vector: "asyncio.Future[Vector | None]"
 
 
 class Batcher:
-    """One thread embeds; whatever comes meanwhile waits and goes into the next call together."""
+    """One thread embeds; whatever comes meanwhile waits and goes into the next call together.
+
+    As many as can be done before the first of them gives up: where the machine is too slow for all, some get their
+    answers in time instead of none.
+    """
 
     def __init__(self) -> None:
         self._waiting: deque[_Waiting] = deque()
+        self._seconds_each = 0.0  # what a question of a call took lately
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embed")
         self._work: asyncio.Task[None] | None = None
 
-    async def embed(self, embedder: Embedder, text: str, is_stale: Callable[[], bool]) -> Vector | None:
-        """float32 [dimension] for a question, None when `is_stale` says at its turn that nobody waits any more.
+    async def embed(self, embedder: Embedder, text: str, seconds_left: Callable[[], float]) -> Vector | None:
+        """float32 [dimension] for a question, None when at its turn `seconds_left` says that nobody waits any more.
 
         Raises what the embedder raises for it.
         """
         vector: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(embedder, text, is_stale, vector))
+        self._waiting.append(_Waiting(embedder, text, seconds_left, vector))
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._embed_all())
         return await vector
@@ -48,7 +59,7 @@ class Batcher:
     async def _embed_all(self) -> None:
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
-            embedder = batch[0].embedder
+            embedder, began = batch[0].embedder, time.monotonic()
             try:
                 vectors = await loop.run_in_executor(
                     self._thread, embedder.embed_queries, [waiting.text for waiting in batch]
@@ -58,21 +69,37 @@ class Batcher:
                     if not waiting.vector.done():
                         waiting.vector.set_exception(error)
             else:
+                self._learn((time.monotonic() - began) / len(batch))
                 for waiting, vector in zip(batch, vectors, strict=True):
                     if not waiting.vector.done():
                         waiting.vector.set_result(vector)
 
     def _next_batch(self) -> list[_Waiting]:
-        """The longest-waiting questions of one model, as many as it takes; stale ones are answered on the way."""
+        """The longest-waiting questions of one model, as many as can be done; late ones are answered on the way."""
         batch: list[_Waiting] = []
+        most = 1
         while self._waiting:
             first = self._waiting[0]
-            if first.vector.done() or first.is_stale():
+            left = first.seconds_left()
+            if first.vector.done() or left <= 0:
                 if not first.vector.done():
                     first.vector.set_result(None)
-            elif batch and (first.embedder is not batch[0].embedder or len(batch) >= first.embedder.together):
+            elif batch and (first.embedder is not batch[0].embedder or len(batch) >= most):
                 break
             else:
+                if not batch:
+                    most = how_many(first.embedder.together, left, self._seconds_each)
                 batch.append(first)
             self._waiting.popleft()
         return batch
+
+    def _learn(self, seconds_each: float) -> None:
+        old = self._seconds_each or seconds_each
+        self._seconds_each = _NEWEST * seconds_each + (1 - _NEWEST) * old
+
+
+def how_many(together: int, seconds_left: float, seconds_each: float) -> int:
+    """How many questions go into a call: what the model takes together, and what is done in time, but one at least."""
+    if seconds_each <= 0 or seconds_left == math.inf:
+        return together
+    return max(1, min(together, int(seconds_left / seconds_each)))

@@ -11,7 +11,7 @@ from recall.daemon.answers import NO_VECTOR, Answers, Asked
 from recall.daemon.batcher import Batcher, Vector
 from recall.daemon.engine import Engine
 from recall.daemon.indexer import Indexer
-from recall.daemon.lifecycle import MAX_IN_FLIGHT, MAX_WAITING, is_stale
+from recall.daemon.lifecycle import MAX_IN_FLIGHT, MAX_WAITING, seconds_left
 from recall.daemon.status import status
 from recall.wire.protocol import Request
 
@@ -72,19 +72,19 @@ class Handlers:
             return "warming", b""
         loop = asyncio.get_running_loop()
 
-        def is_late() -> bool:
-            return is_stale(loop.time(), arrived, request.budget_ms)
+        def left() -> float:
+            return seconds_left(loop.time(), arrived, request.budget_ms)
 
         self._present += 1
         try:
             with self._engine.turnstile.question():
                 async with self._places:
-                    if is_late():
+                    if left() <= 0:
                         return "none", b""
                     asked = await loop.run_in_executor(self._thread, read)
                     vector: Vector | None = NO_VECTOR
                     if asked.embedder is not None:
-                        vector = await self._batcher.embed(asked.embedder, asked.text, is_late)
+                        vector = await self._batcher.embed(asked.embedder, asked.text, left)
                     if vector is None:
                         return "none", b""
                     body = await loop.run_in_executor(self._thread, asked.answer, vector)

@@ -1,5 +1,7 @@
 """When the daemon looks at the sources, ends, and drops work: pure decisions over plain values, times in seconds."""
 
+import math
+
 #: The daemon counts as in use for so long after a question; outside of it nothing runs, so a laptop can sleep.
 IN_USE_SECONDS = 600.0
 
@@ -26,6 +28,6 @@ def should_exit(now: float, last_asked: float, idle_seconds: float, busy: bool) 
     return not busy and now - last_asked >= idle_seconds
 
 
-def is_stale(now: float, arrived: float, budget_ms: int) -> bool:
-    """Whether the asker's time is spent, so that an answer would be read by nobody. Budget 0: the asker waits."""
-    return budget_ms > 0 and (now - arrived) * 1000 >= budget_ms
+def seconds_left(now: float, arrived: float, budget_ms: int) -> float:
+    """How long the asker still waits; nobody reads an answer that comes later. Budget 0: as long as it takes."""
+    return arrived + budget_ms / 1000 - now if budget_ms > 0 else math.inf

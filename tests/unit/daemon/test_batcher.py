@@ -1,14 +1,16 @@
 """Questions that wait are embedded together, each by its own model, and nobody's absence delays the others."""
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from recall.daemon.batcher import Batcher
+from recall.daemon.batcher import Batcher, how_many
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 
@@ -35,8 +37,9 @@ class Recording:
         return self._embedder.embed_queries(texts)
 
 
-def never() -> bool:
-    return False
+def never() -> float:
+    """Seconds left of one who waits as long as it takes."""
+    return math.inf
 
 
 def test_what_comes_while_a_call_is_in_work_goes_into_the_next_one_together(bundled: Embedder) -> None:
@@ -65,7 +68,7 @@ def test_a_late_question_gets_nothing_and_is_not_embedded(bundled: Embedder) -> 
         first = asyncio.create_task(batcher.embed(model, "q0", never))  # type: ignore[arg-type]
         while not model.calls:
             await asyncio.sleep(0.001)
-        second = asyncio.create_task(batcher.embed(model, "q1", lambda: late))  # type: ignore[arg-type]
+        second = asyncio.create_task(batcher.embed(model, "q1", lambda: 0.0 if late else 1.0))  # type: ignore[arg-type]
         third = asyncio.create_task(batcher.embed(model, "q2", never))  # type: ignore[arg-type]
         await asyncio.sleep(0.01)
         late = True
@@ -117,3 +120,37 @@ def test_an_asker_who_is_gone_does_not_stop_the_others(bundled: Embedder) -> Non
         batcher.close()
 
     asyncio.run(ask())
+
+
+def test_no_more_go_into_a_call_than_are_done_before_the_first_gives_up() -> None:
+    assert how_many(16, math.inf, 0.1) == 16
+    assert how_many(16, 0.2, 0.0) == 16  # nothing is known yet
+    assert how_many(16, 0.2, 0.05) == 4
+    assert how_many(16, 0.01, 0.05) == 1
+    assert how_many(1, 10.0, 0.05) == 1
+
+
+def test_where_not_all_can_be_done_in_time_the_first_ones_are(bundled: Embedder) -> None:
+    class Slow(Recording):
+        """Takes a tenth of a second for each question."""
+
+        def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            time.sleep(0.1 * len(texts))
+            return super().embed_queries(texts)
+
+    async def ask() -> list[npt.NDArray[np.float32] | None]:
+        batcher, model = Batcher(), Slow(bundled, 16)
+        model.gate.set()
+        await batcher.embed(model, "warm", never)  # type: ignore[arg-type]
+        deadline = time.monotonic() + 0.45
+        asked = [batcher.embed(model, f"q{n}", lambda: deadline - time.monotonic()) for n in range(8)]  # type: ignore[arg-type]
+        vectors = await asyncio.gather(*asked)
+        batcher.close()
+        assert 1 <= len(model.calls[1]) < 8
+        return vectors
+
+    vectors = asyncio.run(ask())
+    answered = [vector is not None for vector in vectors]
+    assert answered == sorted(answered, reverse=True)
+    assert answered[0]
+    assert not answered[-1]

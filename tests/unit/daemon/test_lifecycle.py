@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.daemon.lifecycle import IN_USE_SECONDS, is_stale, next_event, should_exit, should_look
+from recall.daemon.lifecycle import IN_USE_SECONDS, next_event, seconds_left, should_exit, should_look
 
 times = st.floats(0, 1e6, allow_nan=False)
 
@@ -39,4 +39,4 @@ def test_an_idle_daemon_wakes_only_to_end() -> None:
     ("waited_ms", "budget_ms", "stale"), [(0, 250, False), (249, 250, False), (250, 250, True), (10**6, 0, False)]
 )
 def test_work_is_dropped_when_its_asker_has_given_up(waited_ms: int, budget_ms: int, stale: bool) -> None:
-    assert is_stale(now=10 + waited_ms / 1000, arrived=10, budget_ms=budget_ms) is stale
+    assert (seconds_left(now=10 + waited_ms / 1000, arrived=10, budget_ms=budget_ms) <= 0) is stale
