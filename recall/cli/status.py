@@ -171,6 +171,15 @@ def _state_of_hook(hook: dict[str, Any]) -> str:
     return "registered" if hook["enabled"] else "registered, but switched off: enabled = false in config.toml"
 
 
+def _switch(serve: dict[str, Any]) -> str:
+    """That another model answers until the index is complete under this one."""
+    if not serve.get("coming_model"):
+        return ""
+    progress = serve["progress"] or {"chunks_done": 0, "chunks_total": 0}
+    done = f"{progress['chunks_done']} of {progress['chunks_total']} chunks" if progress["chunks_total"] else "soon"
+    return f" is coming ({done}); until then {serve['model']} answers"
+
+
 def _text(found: dict[str, Any]) -> str:
     """The same for people."""
     serve, index, hook = found["serve"], found["index"], found["hook"]
@@ -182,12 +191,14 @@ def _text(found: dict[str, Any]) -> str:
     silent = _counts(day["silent"]) or "none"
     lines = [
         f"recall {found['version']}, state folder {found['home']}",
-        f"model    {found['model'] or 'none'}",
+        f"model    {found['model'] or 'none'}{_switch(serve)}",
         f"daemon   {daemon}",
         f"index    {documents}, {index['pending']} pending, {index['bytes'] / 1e6:.1f} MB",
         f"hook     {_state_of_hook(hook)}",
         f"24 hours {day['asked']} asked, {day['shown']} shown, {day['timeouts']} time-outs; silent: {silent}",
     ]
+    if serve.get("device_reason"):
+        lines.insert(3, f"device   {one_line(serve['device_reason'])}")
     for project in index["projects"]:
         kinds = {
             kind: project[kind]["documents"] for kind in ("memory", "knowledge", "conversation") if kind in project

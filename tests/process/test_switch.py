@@ -157,6 +157,7 @@ def test_a_killed_switch_goes_on_and_the_old_model_answers_meanwhile(noted: Sand
     assert found
     assert (found["model"], found["coming_model"]) == (BUNDLED, OTHER)
     assert query(noted, QUESTIONS[0])["hits"]
+    assert f"until then {BUNDLED} answers" in noted.run("status").stdout
     refused = noted.run("models", "remove", OTHER, "--yes", check=False)
     assert refused.returncode == 1
     wait_until(lambda: model_of(noted) == OTHER, "the other model answers", 300)
