@@ -91,12 +91,16 @@ def _embeddings(writer: Writer, weights: Weights) -> str:
     length = writer.node("Shape", ["input_ids"], "length", start=1, end=2)
     first = writer.tensor("places.first", np.zeros(1, np.int64))
     used = writer.node("Slice", [table_of_places, first, length], "places")
-    return _normalized_sum(writer, weights, words, used, "embedded", norm="emb.ln", bias=None)
+    return _normalized_sum(writer, weights, words, used, "embedded", norm="emb.ln")
 
 
 def _layer(writer: Writer, weights: Weights, layer: int, state: str, output: str) -> str:
     matrices = {name: weights.matrices[f"l{layer}.{name}.w"] for name in ("q", "k", "v", "ao", "fi", "fo")}
     prefix = f"layer{layer}"
+
+    def product(source: str, name: str, matrix: str) -> str:
+        bias = weights.vectors[f"l{layer}.{matrix}.b"]
+        return writer.product(source, f"{prefix}.{name}", _side_by_side([matrices[matrix]]), bias=bias)
 
     bias = np.concatenate([weights.vectors[f"l{layer}.{name}.b"] for name in ("q", "k", "v")])
     joined = writer.product(
@@ -105,16 +109,10 @@ def _layer(writer: Writer, weights: Weights, layer: int, state: str, output: str
     names = [f"{prefix}.{name}" for name in ("query", "key", "value")]
     heads = writer.split(joined, names, f"{prefix}.split", axis=2)
     mixed = writer.node("MultiHeadAttention", heads, f"{prefix}.mixed", fused=True, num_heads=weights.heads)
-    attended = writer.product(mixed, f"{prefix}.attended", _side_by_side([matrices["ao"]]))
-    middle = _normalized_sum(
-        writer, weights, attended, state, f"{prefix}.middle", norm=f"l{layer}.aln", bias=f"l{layer}.ao.b"
-    )
-
-    up = writer.product(middle, f"{prefix}.up", _side_by_side([matrices["fi"]]))
-    up_bias = writer.tensor(f"{up}.bias", weights.vectors[f"l{layer}.fi.b"])
-    active = writer.node("BiasGelu", [up, up_bias], f"{prefix}.active", fused=True)
-    down = writer.product(active, f"{prefix}.down", _side_by_side([matrices["fo"]]))
-    return _normalized_sum(writer, weights, down, middle, output, norm=f"l{layer}.oln", bias=f"l{layer}.fo.b")
+    attended = product(mixed, "attended", "ao")
+    middle = _normalized_sum(writer, weights, attended, state, f"{prefix}.middle", norm=f"l{layer}.aln")
+    active = writer.node("Gelu", [product(middle, "up", "fi")], f"{prefix}.active")
+    return _normalized_sum(writer, weights, product(active, "down", "fo"), middle, output, norm=f"l{layer}.oln")
 
 
 def _side_by_side(matrices: Sequence[Blocks]) -> NDArray[np.float32]:
@@ -122,11 +120,10 @@ def _side_by_side(matrices: Sequence[Blocks]) -> NDArray[np.float32]:
     return np.concatenate([blocks.float32() for blocks in matrices]).T
 
 
-def _normalized_sum(
-    writer: Writer, weights: Weights, left: str, right: str, output: str, *, norm: str, bias: str | None
-) -> str:
-    """LayerNorm(left + right + bias)."""
+def _normalized_sum(writer: Writer, weights: Weights, left: str, right: str, output: str, *, norm: str) -> str:
+    """LayerNorm(left + right)."""
+    # `Sum`, though it adds two: onnxruntime makes SkipLayerNormalization of an `Add` here, which a CPU takes several
+    # times as long for.
+    total = writer.node("Sum", [left, right], f"{output}.sum")
     parts = [writer.tensor(f"{output}.{end}", weights.vectors[f"{norm}.{end}"]) for end in ("w", "b")]
-    if bias is not None:
-        parts.append(writer.tensor(f"{output}.bias", weights.vectors[bias]))
-    return writer.node("SkipLayerNormalization", [left, right, *parts], output, fused=True, epsilon=weights.epsilon)
+    return writer.node("LayerNormalization", [total, *parts], output, axis=-1, epsilon=weights.epsilon)
