@@ -1,6 +1,7 @@
 """The command line's parser and its one place where errors become a sentence and an exit code."""
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout = None  # else the interpreter complains when it flushes at its end
         return 0
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            print("recall: the disk is full; make room and try again", file=sys.stderr)
+            return 1
         where = f"{error.filename}: " if error.filename else ""
         print(f"recall: {where}{error.strerror or error}; check that it is there and yours", file=sys.stderr)
         return 1
@@ -69,6 +73,8 @@ def _speak_utf8() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller: `recall status >&-`
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -52,6 +52,8 @@ def _show(result: dict[str, Any], *, searched_all: bool) -> None:
     if result["indexing"]:
         print("(the index is being built; `recall status` shows how far it is)")
     where = result["project"] or ("all projects" if searched_all else "no project")
+    if not result["hits"] and not result["project"] and not searched_all:
+        print("(this folder belongs to no project that recall knows; go to one, or search everything with --all)")
     print(f"({len(result['hits'])} of {where}: {_numbers(result)}, {result['reason']}, {result['ms']:.0f} ms)")
 
 

@@ -43,13 +43,14 @@ def status(paths: StatePaths) -> dict[str, Any]:
         config.claude_folders(os.environ)
     except ConfigError as error:
         config, problem = Config(), str(error)
-    model, index = _index(paths, config)
     serve = _serve(paths)
+    model, index = _index(paths, config["model"], serve.get("identity"))
     return {
         "home": paths.home,
         "setup": Path(paths.config).exists(),
         "version": VERSION,
         "model": model,
+        "wanted_model": config["model"],
         "device": serve.get("device"),
         "problem": problem or serve.get("problem") or index.pop("problem", None),
         "serve": serve,
@@ -70,8 +71,8 @@ def _serve(paths: StatePaths) -> dict[str, Any]:
     return {"ok": answer["state"] != "failed"} | answer
 
 
-def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any]]:
-    """The model's identity and what the index file holds of it."""
+def _index(paths: StatePaths, wanted: str, answering: str | None) -> tuple[str | None, dict[str, Any]]:
+    """The identity of the model that answers, or without a daemon would, and what the index file holds of it."""
     from recall.embed.catalog import find_model
     from recall.store.reader import Reader
 
@@ -87,7 +88,7 @@ def _index(paths: StatePaths, config: Config) -> tuple[str | None, dict[str, Any
         "damaged": None,
     }
     try:
-        identity = find_model(config["model"], Path(paths.models)).identity
+        identity = answering or find_model(wanted, Path(paths.models)).identity
     except RecallError as error:
         return None, empty | {"problem": str(error)}
     reader = Reader(Path(paths.index))
@@ -171,13 +172,16 @@ def _state_of_hook(hook: dict[str, Any]) -> str:
     return "registered" if hook["enabled"] else "registered, but switched off: enabled = false in config.toml"
 
 
-def _switch(serve: dict[str, Any]) -> str:
-    """That another model answers until the index is complete under this one."""
-    if not serve.get("coming_model"):
+def _switch(found: dict[str, Any]) -> str:
+    """That another model is wanted than the one that answers."""
+    serve, wanted = found["serve"], found["wanted_model"]
+    if not serve.get("identity") or wanted == serve["model"]:
         return ""
+    if found["problem"]:
+        return f" answers, in place of {wanted}"
     progress = serve["progress"] or {"chunks_done": 0, "chunks_total": 0}
     done = f"{progress['chunks_done']} of {progress['chunks_total']} chunks" if progress["chunks_total"] else "soon"
-    return f" is coming ({done}); until then {serve['model']} answers"
+    return f" answers until {wanted} is there ({done})"
 
 
 def _text(found: dict[str, Any]) -> str:
@@ -191,7 +195,7 @@ def _text(found: dict[str, Any]) -> str:
     silent = _counts(day["silent"]) or "none"
     lines = [
         f"recall {found['version']}, state folder {found['home']}",
-        f"model    {found['model'] or 'none'}{_switch(serve)}",
+        f"model    {found['model'] or 'none'}{_switch(found)}",
         f"daemon   {daemon}",
         f"index    {documents}, {index['pending']} pending, {index['bytes'] / 1e6:.1f} MB",
         f"hook     {_state_of_hook(hook)}",

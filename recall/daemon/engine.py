@@ -1,9 +1,10 @@
 """What a question needs, held in memory: the model, the snapshot of the index and the projects."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from recall.core.errors import ModelError, RecallError, StoreError
 from recall.core.log import Log
@@ -11,7 +12,7 @@ from recall.daemon.liveconfig import LiveConfig
 from recall.daemon.turnstile import Turnstile
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import Manifest
+from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.memory import release_free_memory
 from recall.search.answer import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
@@ -20,6 +21,15 @@ from recall.text.masking import mask
 from recall.wire.paths import StatePaths
 
 State = Literal["warming", "ready", "failed"]
+
+
+class Wanted(NamedTuple):
+    """What the configuration asks for: a model's name, a device, and the time of the model's own manifest (None for one
+    that comes with recall), which changes when another version of it comes or it goes."""
+
+    model: str
+    device: str
+    version: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +71,7 @@ class Engine:
         self._log = log
         self._reader = Reader(Path(paths.index))
         self._seen: tuple[int, ...] | None = None  # the version of the index that the snapshot shows
-        self._wanted: tuple[str, str] | None = None  # what was loaded, or tried, last
+        self._wanted: Wanted | None = None  # what was loaded, or tried, last
 
     @property
     def state(self) -> State:
@@ -71,35 +81,49 @@ class Engine:
         return self.config.current().claude_folders(self._environment)
 
     def wants_another_model(self) -> bool:
-        """Whether the configuration names another model or device than when `load` was called last."""
+        """Whether the configuration names another model or device than when `load` was called last, or another version
+        of that model has come."""
         return self._wanted != self._configured()
 
     def load(self) -> None:
         """Load the model of the configuration, unless that is done; `state` and `failure` tell how it went.
 
         It answers at once when the index is as complete under it as under any other, else it is `coming`, and the one
-        that has most of the index answers meanwhile.
+        that has most of the index answers meanwhile. Where it cannot be loaded, another one answers.
         """
         if self._wanted == self._configured() and not self.failure:
             return
         self._wanted = self._configured()
         self.coming = None
         try:
-            found = find_model(self._wanted[0], Path(self.paths.models))
-            if self.ready and self.ready.model.manifest.identity == found.identity:
-                same = self.ready.model.device == self._wanted[1]
-                model = replace(self.ready.model, manifest=found) if same else self._loaded(found)
-                self.ready = replace(self.ready, model=model)
-            elif self.ready:
-                self.coming = self._loaded(found)
-            else:
-                model = self._loaded(found)
-                fuller = self._fuller(found.identity)
-                self.coming = model if fuller else None
-                self.ready = self._make_ready(fuller or model, discover(self.claude_folders()))
+            self._take(find_model(self._wanted.model, Path(self.paths.models)))
             self.failure = ""
         except RecallError as error:
             self.failure = str(error)
+            self._log.failure("load-failed", error)
+            if self.ready is None:
+                self._make_do()
+
+    def _take(self, manifest: Manifest) -> None:
+        """Load a model that is wanted and let it answer, or be `coming`. Raises ModelError."""
+        if self.ready and self.ready.model.manifest.identity == manifest.identity:
+            same = self.ready.model.device == self._configured().device
+            model = replace(self.ready.model, manifest=manifest) if same else self._loaded(manifest)
+            self.ready = replace(self.ready, model=model)
+        elif self.ready:
+            self.coming = self._loaded(manifest)
+        else:
+            model = self._loaded(manifest)
+            fuller = self._fullest(than=manifest.identity)
+            self.coming = model if fuller else None
+            self.ready = self._make_ready(fuller or model, discover(self.claude_folders()))
+
+    def _make_do(self) -> None:
+        """Answer with another model, so that a model that is missing or damaged does not silence everything."""
+        try:
+            model = self._fullest() or self._loaded(find_model(BUNDLED, None))
+            self.ready = self._make_ready(model, discover(self.claude_folders()))
+        except RecallError as error:
             self._log.failure("load-failed", error)
 
     def switch(self) -> None:
@@ -122,9 +146,14 @@ class Engine:
         """Close the index. Called when no thread works any more."""
         self._reader.close()
 
-    def _configured(self) -> tuple[str, str]:
+    def _configured(self) -> "Wanted":
         config = self.config.current()
-        return config["model"], config["device"]
+        name, device = config["model"], config["device"]
+        try:
+            version = os.stat(os.path.join(self.paths.models, name, "manifest.toml")).st_mtime_ns  # noqa: PTH116, PTH118
+        except (OSError, ValueError):
+            version = None
+        return Wanted(name, device, version)
 
     def _loaded(self, manifest: Manifest) -> Model:
         """Load a model and run it once: the first run allocates what all later ones use. Raises ModelError."""
@@ -135,19 +164,22 @@ class Engine:
         self._log.event("loaded", model=manifest.name)
         return Model(manifest, embedder, device)
 
-    def _fuller(self, identity: str) -> Model | None:
-        """A model under which more of the index can be searched than under this one, None when there is none here."""
+    def _fullest(self, than: str = "") -> Model | None:
+        """The model here under which most of the index can be searched, if that is more than under the one of the
+        identity `than`."""
         try:
             rows = self._reader.rows_by_model()
         except StoreError:  # the next run sets it aside, or says what is wrong
             return None
-        for other in fuller_models(identity, rows):
-            try:
-                manifest = find_model(other.partition("@")[0], Path(self.paths.models))
-                if manifest.identity == other:
-                    return self._loaded(manifest)
-            except ModelError:
-                continue  # it was removed
+        for other in fuller_models(than, rows):
+            name = other.partition("@")[0]
+            for models in (Path(self.paths.models), None):
+                try:
+                    manifest = find_model(name, models)
+                    if manifest.identity == other:
+                        return self._loaded(manifest)
+                except ModelError:
+                    continue  # it was removed, or is damaged
         return None
 
     def _make_ready(self, model: Model, projects: Projects) -> Ready:

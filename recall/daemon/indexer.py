@@ -55,6 +55,9 @@ class Indexer:
             report = await self.look()
         finally:
             self._requested = False
+        if report and self._engine.failure and self._engine.ready:
+            name = self._engine.ready.model.manifest.name
+            raise DaemonRefused(f"{self._engine.failure} The index was brought up to date for {name}, which answers.")
         return asdict(report) if report else {"already_running": True}
 
     def stop(self) -> None:
@@ -147,7 +150,7 @@ class Indexer:
     def _show(self, progress: Progress, projects: Projects) -> None:
         """Tell how far it is, and let questions find what is there already: a first index takes minutes."""
         self.progress = progress
-        self._engine.indexing = progress.done < progress.total
+        self._engine.indexing = progress.done < progress.total and self._engine.coming is None
         now = time.monotonic()
         if now >= self._next_refresh:
             self._engine.refresh(projects)

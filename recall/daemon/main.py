@@ -29,7 +29,7 @@ DRAIN_SECONDS = 2.0
 #: Seconds between two looks (two system calls) whether lock and address are still the daemon's own.
 PLACE_SECONDS = 20.0
 #: Seconds between two tries to load a model that failed, when somebody asks.
-RETRY_SECONDS = 60.0
+RETRY_SECONDS = 10.0
 
 
 def serve(paths: StatePaths, *, replace: bool, say: Callable[[str], None] | None) -> int:

@@ -22,6 +22,7 @@ def status(engine: Engine, indexer: Indexer) -> dict[str, Any]:
         "build": BUILD,
         "pid": os.getpid(),
         "model": ready.model.manifest.name if ready else None,
+        "identity": ready.model.manifest.identity if ready else None,
         "coming_model": coming.manifest.name if coming else None,
         "device": ready.model.embedder.device if ready else None,
         "device_reason": ready.model.embedder.device_reason if ready else None,

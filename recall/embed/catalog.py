@@ -1,5 +1,6 @@
 """Where models are: the person's own in the state folder, those that recall comes with, and those it only knows of."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,10 +26,10 @@ def find_model(name: str, state_models: Path | None) -> Manifest:
         )
     known = None
     for file, folder in _places(name, state_models):
-        if file.is_file():
-            known = read_manifest(file, folder, complete=False)
+        if os.path.lexists(file):
+            known = _read(file, folder, name, complete=False)
             if known.installed:
-                manifest = read_manifest(file, folder)
+                manifest = _read(file, folder, name)
                 manifest.check_sizes()
                 return manifest
     if known is None:
@@ -46,9 +47,9 @@ def known_models(state_models: Path | None) -> Iterator[tuple[str, Manifest | Mo
     if state_models is not None:
         names |= {file.parent.name for file in state_models.glob("*/manifest.toml") if NAME.fullmatch(file.parent.name)}
     for name in sorted(names):
-        file, folder = next(place for place in _places(name, state_models) if place[0].is_file())
+        file, folder = next(place for place in _places(name, state_models) if os.path.lexists(place[0]))
         try:
-            yield name, read_manifest(file, folder, complete=False)
+            yield name, _read(file, folder, name, complete=False)
         except ModelError as error:
             yield name, error
 
@@ -56,6 +57,19 @@ def known_models(state_models: Path | None) -> Iterator[tuple[str, Manifest | Mo
 def shipped_manifest(name: str) -> tuple[Path, Path] | None:
     """The manifest file that recall comes with for a name, and the folder of its files; None for an unknown name."""
     return next((place for place in _places(name, None) if place[0].is_file()), None)
+
+
+def _read(file: Path, folder: Path, name: str, *, complete: bool = True) -> Manifest:
+    """The manifest of the model called `name`. Raises ModelError, also where it is of another model."""
+    if not file.is_file():  # a pipe would keep us waiting for ever
+        raise ModelError(f"{file} should be the manifest of the model {name}, but is no file; remove that folder.")
+    manifest = read_manifest(file, folder, complete=complete)
+    if manifest.name != name:
+        raise ModelError(
+            f"{file} should be the manifest of the model {name}, but its name is {manifest.name}; "
+            "give the folder that name, or correct the manifest."
+        )
+    return manifest
 
 
 def _places(name: str, state_models: Path | None) -> list[tuple[Path, Path]]:

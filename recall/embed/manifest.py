@@ -157,7 +157,7 @@ class Manifest:
         """What to do when the files are not as they should be."""
         if self.name == BUNDLED:
             return "install recall again, or in a checkout run `python tools/build_e5_small.py`"
-        return f"run `recall models remove {self.name}`, then `recall models add {self.name}`"
+        return f"run `recall models add {self.name}` again (with --from, where it came from a folder or an address)"
 
 
 #: The model that comes with recall.

@@ -1,5 +1,6 @@
 """Reading manifests: TOML text to a Manifest, with one sentence about what is wrong in it."""
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -13,6 +14,10 @@ Value = TypeVar("Value")
 
 #: The names of models and of their files: nothing that could lead out of the model's folder.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+#: No encoder's sizes come near these; beyond them memory would be asked for that no machine has.
+_MOST_DIMENSIONS = 65_536
+_FEWEST_TOKENS, _MOST_TOKENS = 8, 1_000_000
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -50,11 +55,11 @@ def parse_manifest(text: str, folder: Path, *, complete: bool = True) -> Manifes
         tokenizer=folder / _field(table, "tokenizer", _file_name),
         variants=variants,
         outputs=_outputs(_field(table, "outputs", _table, {})),
-        dimension=_field(table, "dimension", _positive),
+        dimension=_field(table, "dimension", _dimension),
         pooling=_field(table, "pooling", _pooling),
         query_prefix=_field(table, "query_prefix", _text),
         passage_prefix=_field(table, "passage_prefix", _text),
-        max_tokens=_field(table, "max_tokens", _positive),
+        max_tokens=_field(table, "max_tokens", _tokens),
         gate=_gate(_field(table, "gate", _table)),
         files=files,
         hub=_hub(_field(table, "hub", _table)) if "hub" in table else None,
@@ -77,16 +82,13 @@ def _variant(name: str, entry: Mapping[str, Any], folder: Path) -> Variant:
 
 
 def _file(path: Path, entry: Mapping[str, Any], complete: bool) -> ModelFile:
-    if not complete:
-        entry = {"sha256": "", "bytes": 0, **entry}
-    checksum = _field(entry, "sha256", _text)
-    if checksum and not _SHA256.fullmatch(checksum):
+    for field in ("sha256", "bytes") if complete else ():
+        if field not in entry:
+            raise KeyError(f"{field} of {path.name}")
+    checksum = _field(entry, "sha256", _text, "")
+    if "sha256" in entry and not _SHA256.fullmatch(checksum):
         raise ValueError(f"sha256 of {path.name} should be 64 hexadecimal digits, not {checksum!r}")
-    if complete and not checksum:
-        raise KeyError(f"sha256 of {path.name}")
-    size = entry["bytes"]
-    if complete or size != 0:
-        size = _field(entry, "bytes", _positive)
+    size = _field(entry, "bytes", _positive) if "bytes" in entry else 0
     return ModelFile(path, checksum, size, _field(entry, "path", _remote, path.name))
 
 
@@ -155,8 +157,20 @@ def _positive(value: Any) -> int:
     return value
 
 
+def _dimension(value: Any) -> int:
+    if _positive(value) > _MOST_DIMENSIONS:
+        raise TypeError(f"at most {_MOST_DIMENSIONS}")
+    return int(value)
+
+
+def _tokens(value: Any) -> int:
+    if not _FEWEST_TOKENS <= _positive(value) <= _MOST_TOKENS:
+        raise TypeError(f"from {_FEWEST_TOKENS} to {_MOST_TOKENS}")
+    return int(value)
+
+
 def _score(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise TypeError("a number")
     return float(value)
 

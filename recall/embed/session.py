@@ -22,6 +22,10 @@ PROVIDERS: Mapping[Device, str] = {
     "coreml": "CoreMLExecutionProvider",
 }
 
+#: Microseconds. Measured with the bundled model, two cores: a question of 30 tokens takes 4.5 ms instead of 5.8 with no
+#: spinning at all; beside two other busy programs 9.9 instead of 10.1, where onnxruntime's own default takes 15.
+SPIN_US = "20"
+
 _FATAL = 4  # onnxruntime's severity: whatever is worth knowing comes as an exception, nothing goes to stderr
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 
@@ -226,7 +230,10 @@ def _session_options(threads: int) -> Any:
     # Memory patterns keep buffers once for each length of text; the arena keeps the largest only (some megabytes), and
     # takes a tenth of the time off.
     options.enable_mem_pattern = False
-    # Spinning threads burn a core while they wait, which an idle laptop notices.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Within a run, threads wait for the next operator awake for SPIN_US before they sleep; between runs they sleep, so
+    # that an idle laptop notices nothing.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1")
+    options.add_session_config_entry("session.intra_op.spin_duration_us", SPIN_US)
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
     return options

@@ -157,7 +157,7 @@ def test_a_killed_switch_goes_on_and_the_old_model_answers_meanwhile(noted: Sand
     assert found
     assert (found["model"], found["coming_model"]) == (BUNDLED, OTHER)
     assert query(noted, QUESTIONS[0])["hits"]
-    assert f"until then {BUNDLED} answers" in noted.run("status").stdout
+    assert f"answers until {OTHER} is there" in noted.run("status").stdout
     refused = noted.run("models", "remove", OTHER, "--yes", check=False)
     assert refused.returncode == 1
     wait_until(lambda: model_of(noted) == OTHER, "the other model answers", 300)
@@ -201,3 +201,45 @@ def test_the_choice_can_change_again_before_the_switch_is_over(noted: Sandbox) -
     wait_until(settled, "no switch is under way")
     assert model_of(noted) == BUNDLED
     assert rows_of(noted, OTHER) < rows_of(noted, BUNDLED)
+
+
+def test_another_model_answers_where_the_chosen_one_is_gone_until_it_is_back(noted: Sandbox) -> None:
+    noted.start()
+    choose(noted, OTHER)
+    wait_until(lambda: model_of(noted) == OTHER, "the other model answers", 300)
+    noted.run("stop")
+    folder = Path(noted.paths.models) / OTHER
+    away = folder.rename(noted.root / "away")
+    noted.start()
+    assert query(noted, QUESTIONS[0])["model"] == BUNDLED
+    said = noted.run("status").stdout
+    assert f"answers, in place of {OTHER}" in said
+    assert f"no model called {OTHER}" in said
+    refused = noted.run("index", check=False)
+    assert (refused.returncode, OTHER in refused.stderr) == (1, True)
+    away.rename(folder)
+    wait_until(lambda: query(noted, QUESTIONS[0])["model"] == OTHER, "the model that came back answers", 60)
+
+
+def test_a_damaged_model_does_not_silence_the_others(noted: Sandbox) -> None:
+    choose(noted, OTHER)
+    graph = Path(noted.paths.models) / OTHER / "model.onnx"
+    content = graph.read_bytes()
+    graph.unlink()  # a link to the bundled model's file
+    graph.write_bytes(bytes(len(content)))
+    noted.start()
+    assert query(noted, QUESTIONS[0])["model"] == BUNDLED
+    assert "could not load" in noted.run("status").stdout
+
+
+def test_another_version_of_the_model_in_use_is_followed(noted: Sandbox) -> None:
+    choose(noted, OTHER)
+    noted.start()
+    before = rows(noted)
+    manifest = Path(noted.paths.models) / OTHER / "manifest.toml"
+    manifest.write_text(
+        manifest.read_text("utf-8").replace('passage_prefix = ""', 'passage_prefix = "note: "'), "utf-8"
+    )
+    wait_until(lambda: len(rows(noted)) == 2, "the new version embeds")
+    (new,) = set(rows(noted)) - set(before)
+    wait_until(lambda: (noted.daemon() or {}).get("identity") == new, "the new version answers", 300)

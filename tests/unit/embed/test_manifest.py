@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,7 @@ def test_checksums_may_be_missing_only_where_files_are_still_to_be_fetched(tmp_p
     assert (
         read_manifest(manifest, tmp_path / "small", complete=False).files[tmp_path / "small" / "model.onnx"].bytes == 0
     )
-    with pytest.raises(ModelError, match="bytes is missing"):
+    with pytest.raises(ModelError, match=r"bytes of model\.onnx is missing"):
         read_manifest(manifest, tmp_path / "small")
 
 
@@ -143,6 +144,11 @@ def test_damage_that_keeps_the_size_is_found_by_verify(tmp_path: Path) -> None:
     [
         ('licence = "MIT"', "", "licence is missing"),
         ("dimension = 8", "dimension = 0", "dimension should be a whole number above 0, not 0"),
+        ("dimension = 8", "dimension = 99999999999999999999", "dimension should be at most 65536"),
+        ("max_tokens = 64", "max_tokens = 1", "max_tokens should be from 8 to 1000000, not 1"),
+        ("bytes = 5", "bytes = 0", "bytes should be a whole number above 0, not 0"),
+        ("floor = 0.5", "floor = nan", "floor should be a number, not nan"),
+        ("strong = 0.1", "strong = inf", "strong should be a number, not inf"),
         ("dimension = 8", "dimension = true", "dimension should be a whole number above 0, not True"),
         ("floor = 0.5", 'floor = "high"', "floor should be a number, not 'high'"),
         ("strong = 0.1", "", "strong is missing"),
@@ -186,3 +192,23 @@ def test_neither_the_place_nor_the_gate_changes_the_identity() -> None:
     moved = parse_manifest(TEXT.replace("floor = 0.5", "floor = 0.6"), Path("/elsewhere"))
     assert moved.identity == manifest.identity
     assert manifest.identity.startswith("small@")
+
+
+@pytest.mark.parametrize("odd", ["folder", "pipe", "another name"])
+def test_an_odd_manifest_is_one_sentence_and_hides_no_other_model(odd: str, tmp_path: Path) -> None:
+    manifest = tmp_path / "odd" / "manifest.toml"
+    if odd == "another name":
+        put_model(tmp_path / "odd")
+    elif odd == "folder":
+        manifest.mkdir(parents=True)
+    else:
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("this system has no named pipes")
+        manifest.parent.mkdir()
+        os.mkfifo(manifest)
+    known = dict(known_models(tmp_path))
+    assert isinstance(known["odd"], ModelError)
+    assert str(manifest) in str(known["odd"])
+    assert "multilingual-e5-small" in known
+    with pytest.raises(ModelError, match="should be the manifest of the model odd"):
+        find_model("odd", tmp_path)
