@@ -9,19 +9,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall.cli.ask import confirm
+from recall.cli.ask import require
 from recall.cli.progress import LINE_SECONDS, ProgressLine
 from recall.core.config import load_config
-from recall.core.errors import ModelError, RecallError, UsageError
+from recall.core.errors import ModelError, RecallError
+from recall.text.clean import ELLIPSIS, one_line
 from recall.wire.paths import StatePaths, state_home
 
 if TYPE_CHECKING:
+    from recall.embed.embedder import Embedder
     from recall.embed.manifest import Manifest
     from recall.models.install import Plan
     from recall.models.listing import Entry
     from recall.models.speeds import Speed
 
 HELP = "list the embedding models; add, use, remove or verify one"
+
+#: Columns of the list; licences and languages are cut to fit.
+WIDTH, LONGEST_LICENCE = 120, 26
 
 #: Bytes of a stored vector's number.
 FLOAT_BYTES = 4
@@ -99,28 +104,39 @@ def _list(arguments: argparse.Namespace, paths: StatePaths) -> int:
     ]
     rows += [_row(entry) for entry in found if not entry.problem]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    room = max(WIDTH - sum(width + 2 for width in widths[:-1]), len(rows[0][-1]))
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        print("  ".join([*cells, _cut(row[-1], room)]).rstrip())
     for entry in found:
         if entry.problem:
             print(f"{'*' if entry.in_use else ' '}  {entry.name}: {entry.problem}")
     print("* is in use; `recall models add NAME` brings one, `recall models use NAME` takes it into use")
+    for entry in found:
+        if entry.interrupted:
+            came = f"{entry.name} is interrupted, {entry.arrived / 1e6:.0f} MB of it lie here"
+            print(f"{came}: the same `recall models add` goes on, `recall models remove {entry.name}` deletes them")
     return 0
 
 
 def _row(entry: "Entry") -> tuple[str, ...]:
     missing = "interrupted" if entry.interrupted else "not installed"
+    open_terms = " (to be accepted)" if entry.terms and not entry.installed else ""
     return (
         "*" if entry.in_use else "",
         entry.name,
         ", ".join(entry.installed) or missing,
         f"{entry.bytes / 1e6:.0f}" if entry.bytes else "?",
-        "measured" if entry.gate_measured else "not measured",
+        "measured" if entry.gate_measured else "-",
         f"{entry.speed.query_ms_p50:.0f} ms" if entry.speed else "-",
         f"{entry.speed.chunks_per_second:.1f}" if entry.speed else "-",
-        entry.licence + (" (to be accepted)" if entry.terms else ""),
+        _cut(entry.licence, LONGEST_LICENCE - len(open_terms)) + open_terms,
         entry.languages,
     )
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else text[: columns - 1].rstrip() + ELLIPSIS
 
 
 def _add(arguments: argparse.Namespace, paths: StatePaths) -> int:
@@ -129,21 +145,21 @@ def _add(arguments: argparse.Namespace, paths: StatePaths) -> int:
     plan = plan_install(arguments.name, arguments.source, paths, arguments.variant)
     print(describe(plan))
     if plan.is_done:
-        print(f"{plan.name} is installed; `recall models verify {plan.name}` reads all of its files")
+        print(f"{plan.name} is installed, and all of its files are whole")
         return 0
     if plan.terms and not arguments.accept_terms:
-        _require(f"Have you read {plan.terms}, and do you accept these terms?", "--accept-terms")
+        require(f"Have you read {plan.terms}, and do you accept these terms?", "--accept-terms")
     if not arguments.yes:
-        _require(f"Fetch {plan.fetch_bytes / 1e6:.0f} MB from {plan.words}?", "--yes")
+        require(f"Fetch {plan.fetch_bytes / 1e6:.0f} MB from {plan.words}?", "--yes")
     try:
         with ByteLine() as line:
             manifest = install(plan, line.show)
     except KeyboardInterrupt:
-        print(f"recall: what has come stays; `recall models add {plan.name}` goes on from there", file=sys.stderr)
+        print(f"recall: what has come stays; `{plan.again}` goes on from there", file=sys.stderr)
         raise
     print(f"installed {plan.name} ({', '.join(plan.variants)}) in {plan.models / plan.name}")
     if not arguments.no_measure:
-        print(f"measured here: {measured(manifest, paths).words()}")
+        print(f"measured here: {measured(loaded(manifest, paths), paths).words()}")
     if plan.name != _in_use(paths):
         print(f"`recall models use {plan.name}` takes it into use")
     return 0
@@ -152,7 +168,8 @@ def _add(arguments: argparse.Namespace, paths: StatePaths) -> int:
 def describe(plan: "Plan") -> str:
     """What adding the model means: for `add`, and for setup before it asks."""
     lines = [
-        f"{plan.name}: {', '.join(plan.variants)}, {plan.total_bytes / 1e6:.0f} MB, {plan.manifest.languages}",
+        f"{plan.name}: {', '.join(plan.variants)}, {plan.total_bytes / 1e6:.0f} MB, "
+        f"{one_line(plan.manifest.languages)}",
         f"licence: {plan.licence}" + (f"; its terms, which you have to accept: {plan.terms}" if plan.terms else ""),
         f"source: {plan.words}",
         f"to fetch: {plan.fetch_bytes / 1e6:.0f} MB; free on the disk: {plan.free_bytes / 1e6:.0f} MB",
@@ -160,15 +177,22 @@ def describe(plan: "Plan") -> str:
     return "\n".join(lines)
 
 
-def measured(manifest: "Manifest", paths: StatePaths) -> "Speed":
-    """Load the model, measure it and keep what was found. Raises ModelError."""
-    from recall.embed.embedder import Embedder
+def loaded(manifest: "Manifest", paths: StatePaths) -> "Embedder":
+    """The model as the daemon would load it, tried out. Raises ModelError."""
+    from recall.models import trial
+
+    return trial.loaded(manifest, load_config(Path(paths.config))["device"], Path(paths.home))
+
+
+def measured(embedder: "Embedder", paths: StatePaths) -> "Speed":
+    """Measure a model, and keep what was found where the disk takes it."""
     from recall.models.speeds import measure, save_speed
 
-    device = load_config(Path(paths.config))["device"]
-    embedder = Embedder(manifest, device=device, state=Path(paths.home))
     speed = measure(embedder)
-    save_speed(paths, manifest.identity, speed)
+    try:
+        save_speed(paths, embedder.identity, speed)
+    except RecallError as error:
+        print(f"recall: the measured speed is not kept: {error}", file=sys.stderr)
     return speed
 
 
@@ -185,11 +209,12 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
     if manifest.name == before:
         print(f"{manifest.name} is in use already")
         return 0
+    embedder = loaded(manifest, paths)  # whatever happened to its files, a model that cannot run is not taken
     speed = load_speeds(paths).get(manifest.identity)
     if speed is None and not arguments.no_measure:
-        speed = measured(manifest, paths)
+        speed = measured(embedder, paths)
         print(f"measured here: {speed.words()}")
-    print(_cost(manifest, before, paths, speed))
+    print(_cost(manifest, _answering(paths) or before, paths, speed))
     home = Path(paths.home)
     if not Path(paths.config).exists():
         ensure_config(home, Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser())
@@ -198,7 +223,7 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
     return 0
 
 
-def _cost(manifest: "Manifest", before: str, paths: StatePaths, speed: "Speed | None") -> str:
+def _cost(manifest: "Manifest", answering: str, paths: StatePaths, speed: "Speed | None") -> str:
     """What taking the model into use costs."""
     missing, total = _missing_vectors(paths, manifest.identity)
     if not total:
@@ -208,8 +233,8 @@ def _cost(manifest: "Manifest", before: str, paths: StatePaths, speed: "Speed | 
     time = f"about {_minutes(missing / speed.chunks_per_second)}" if speed else "an unmeasured time"
     return (
         f"{missing} of {total} chunks of the index have to be embedded: {time} in the background and about "
-        f"{missing * manifest.dimension * FLOAT_BYTES / 1e6:.1f} MB of disk. Until then {before} answers; its vectors "
-        "stay, so that going back costs nothing."
+        f"{missing * manifest.dimension * FLOAT_BYTES / 1e6:.1f} MB of disk. Until then {answering} answers; its "
+        "vectors stay, so that going back costs nothing."
     )
 
 
@@ -228,19 +253,24 @@ def _minutes(seconds: float) -> str:
 
 
 def _remove(arguments: argparse.Namespace, paths: StatePaths) -> int:
+    from recall.embed.manifest import BUNDLED
     from recall.models.remove import check_removable, remove
 
     in_use = _in_use(paths)
-    folders = check_removable(arguments.name, in_use, Path(paths.models))
-    if _answering(paths) == arguments.name:
+    folders = check_removable(arguments.name, in_use, paths)
+    if arguments.name != BUNDLED and _answering(paths) == arguments.name:
         raise ModelError(
             f"{arguments.name} still answers, until the index is complete under {in_use}; `recall index` waits for that"
         )
     if not arguments.yes:
-        places = " and ".join(str(folder) for folder in folders)
-        _require(f"Delete {places} and all vectors of {arguments.name} in the index?", "--yes")
+        places = " and ".join([*(str(folder) for folder in folders), f"all vectors of {arguments.name} in the index"])
+        require(f"Delete {places}?", "--yes")
     gone = remove(arguments.name, in_use, paths)
     print(f"removed {arguments.name}: {gone.bytes / 1e6:.0f} MB of files and {gone.vectors} vectors of the index")
+    for note in gone.notes:
+        print(f"recall: {note}", file=sys.stderr)
+    if arguments.name == BUNDLED:
+        print(f"the {BUNDLED} that comes with recall stays, and counts from now on")
     return 0
 
 
@@ -268,11 +298,3 @@ def _answering(paths: StatePaths) -> str | None:
 
 def _in_use(paths: StatePaths) -> str:
     return str(load_config(Path(paths.config))["model"])
-
-
-def _require(question: str, option: str) -> None:
-    """Go on only with a yes of the person. Raises UsageError where nobody can be asked, RecallError for a no."""
-    if not sys.stdin.isatty():
-        raise UsageError(f"{question} Nobody can be asked here; {option} says yes.")
-    if not confirm(question):
-        raise RecallError("nothing was done")

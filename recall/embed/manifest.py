@@ -156,6 +156,8 @@ class Manifest:
     def repair(self) -> str:
         """What to do when the files are not as they should be."""
         if self.name == BUNDLED:
+            if self.tokenizer.parent.name == BUNDLED and (self.tokenizer.parent / "manifest.toml").is_file():
+                return f"run `recall models remove {BUNDLED}`, which leaves the one that comes with recall"
             return "install recall again, or in a checkout run `python tools/build_e5_small.py`"
         return f"run `recall models add {self.name}` again (with --from, where it came from a folder or an address)"
 

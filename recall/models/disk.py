@@ -30,12 +30,12 @@ def check_space(name: str, needed: int, free: int) -> None:
 
 
 @contextmanager
-def disk_errors(name: str, folder: Path) -> Iterator[None]:
-    """Turn what the disk refuses while a model is written below `folder` into a ModelError."""
+def disk_errors(command: str, folder: Path) -> Iterator[None]:
+    """Turn what the disk refuses below `folder` into a ModelError with the `command` that goes on after that."""
     try:
         yield
     except OSError as error:
-        again = f"`recall models add {name}` goes on where it stopped"
+        again = f"`{command}` goes on where it stopped"
         if error.errno in _FULL:
             raise ModelError(f"The disk that holds {folder} is full; make room, then {again}.") from None
         if error.errno == errno.EFBIG:

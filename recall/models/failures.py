@@ -9,9 +9,14 @@ import httpx2
 from huggingface_hub.errors import OfflineModeIsEnabled
 
 from recall.core.errors import ModelError
+from recall.text.clean import one_line
 
 #: What a request can raise before an answer is there, besides the statuses of `Refused`.
 NETWORK_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OfflineModeIsEnabled)
+
+
+class CutOff(ModelError):
+    """The other side cannot be reached any more; what has come so far stays."""
 
 
 class Refused(Exception):
@@ -44,7 +49,7 @@ def network_error(error: Exception, url: str) -> ModelError:
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
         return ModelError(f"{host!r} cannot be asked ({_reason(error)}); expected an address like https://host/folder.")
     if isinstance(error, httpx2.TimeoutException):
-        return ModelError(
+        return CutOff(
             f"{host} did not answer in time{through}; check the network and try again, what has come so far stays "
             "(HF_HUB_DOWNLOAD_TIMEOUT is the patience in seconds)."
         )
@@ -57,7 +62,7 @@ def network_error(error: Exception, url: str) -> ModelError:
             f"The certificate of {host} is not trusted ({_reason(error)}); where a company's proxy signs anew, name "
             "its certificates in SSL_CERT_FILE."
         )
-    return ModelError(
+    return CutOff(
         f"{host} cannot be reached{through} ({_reason(error)}); check the network and try again, what has come so far "
         "stays."
     )
@@ -72,8 +77,10 @@ def _proxy(url: str) -> str:
     if not parts.hostname or urllib.request.proxy_bypass(parts.hostname):
         return ""
     proxies = urllib.request.getproxies()
-    found = urlsplit(proxies.get(parts.scheme) or proxies.get("all") or "")
-    return f"{found.scheme}://{host_of(found.geturl())}" if found.netloc else ""
+    found = proxies.get(parts.scheme) or proxies.get("all") or ""
+    if found and "://" not in found:
+        found = f"http://{found}"  # as the client reads it
+    return f"{found.partition('://')[0]}://{host_of(found)}" if found else ""
 
 
 def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
@@ -83,4 +90,4 @@ def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return one_line(str(error)) or type(error).__name__

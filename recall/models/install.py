@@ -17,19 +17,22 @@ from recall.embed.catalog import find_model
 from recall.embed.manifest import BUNDLED, Manifest, ModelFile
 from recall.embed.manifest_file import NAME, parse_manifest
 from recall.models.disk import check_space, disk_errors, free_bytes
-from recall.models.find import find_source, own_manifest
+from recall.models.failures import CutOff
+from recall.models.find import command, find_source, own_manifest
 from recall.models.places import adding, staging_folder
-from recall.models.publish import publish, restore
+from recall.models.publish import complete, publish, restore
 from recall.models.sources import Source
+from recall.models.trial import try_out
 from recall.models.variants import choose, devices_here
+from recall.text.clean import one_line
 from recall.wire.paths import StatePaths, make_private_folder
 
 #: Called with the bytes that are in place and those that shall be.
 Progress = Callable[[int, int], None]
 
 
-class WrongChecksum(ModelError):
-    """What came is not the file that the manifest means. Nothing of the model is kept then."""
+class Unusable(ModelError):
+    """What came is not the file that the manifest means, or no model that runs here. Nothing of it is kept then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Plan:
 
     `variants` are the names of those that will be installed, `files` what they consist of. Of these `fetch_bytes` have
     still to come, none when it `is_done`; `free_bytes` are free on the disk. `words` say what the source is, `text` is
-    the manifest as the source has it.
+    the manifest as the source has it. `again` is the command that plans the same once more, without a password.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Plan:
     text: str
     source: Source
     models: Path
+    again: str
 
     @property
     def total_bytes(self) -> int:
@@ -65,7 +69,8 @@ def plan_install(name: str, source: str | None, paths: StatePaths, variants: Seq
     """What `recall models add NAME` would do; asks an address for its manifest, the hub for sizes that none states.
 
     `source`: "hub", an address, a folder, None for the usual one. `variants`: names, none for what suits this machine;
-    those that are installed stay. Raises ModelError, also when the disk is too small.
+    those that are installed stay. Installed files are read (a second for 500 MB): a damaged one has to come again.
+    Raises ModelError, also when the disk is too small.
     """
     if not NAME.fullmatch(name):
         raise ModelError(f"A model's name should be letters, digits, dots, dashes and underscores, not {name!r}.")
@@ -75,6 +80,12 @@ def plan_install(name: str, source: str | None, paths: StatePaths, variants: Seq
     models = Path(paths.models).absolute()
     text, origin = find_source(name, source, models)
     manifest = _parse(text, name, models / name, origin)
+    again = command(name, source, variants)
+    if manifest.name != name:
+        raise ModelError(
+            f"{origin.words} has the model {manifest.name}, not {name}; run "
+            f"`{command(manifest.name, source, variants)}`."
+        )
     unknown = [file for file in manifest.files.values() if not (file.sha256 and file.bytes)]
     manifest = replace(manifest, files={**manifest.files, **origin.facts(unknown)})
     chosen = choose(manifest, variants, devices_here(), origin.offered(manifest))
@@ -84,16 +95,15 @@ def plan_install(name: str, source: str | None, paths: StatePaths, variants: Seq
     # A file whose checksum no one states has to come in any case: the model's identity may hang on it.
     nameless = tuple(file for file in manifest.files.values() if not file.sha256)
     files = tuple(dict.fromkeys((*manifest.needed(wanted), *nameless)))
-    there = {path: file.sha256 for path, file in own[1].files.items()} if own else {}
-    missing = [file for file in files if not (there.get(file.path) == file.sha256 and _has_size(file.path, file))]
+    missing = [file for file in files if not _is(file.path, file)]
     origin.check(missing if chosen else manifest.needed(manifest.variants))
     fetch_bytes = sum(file.bytes - _already(staging_folder(models, name), file) for file in missing)
     free = free_bytes(models)
     check_space(name, fetch_bytes, free)
     return Plan(
         name=name,
-        licence=manifest.licence,
-        terms=manifest.terms,
+        licence=one_line(manifest.licence),
+        terms=one_line(manifest.terms),
         words=origin.words,
         variants=tuple(variant.name for variant in wanted),
         files=files,
@@ -104,6 +114,7 @@ def plan_install(name: str, source: str | None, paths: StatePaths, variants: Seq
         text=text,
         source=origin,
         models=models,
+        again=again,
     )
 
 
@@ -111,10 +122,10 @@ def install(plan: Plan, progress: Progress = lambda done, total: None) -> Manife
     """Bring and check all files, then let the model be seen; the manifest as it is installed.
 
     What has come stays when it is interrupted in whatever way, and is not fetched again. A model that was there stays
-    in use until the new one is whole. Raises ModelError.
+    in use until the new one is whole and has embedded a text here. Raises ModelError.
     """
     place, staging = plan.models / plan.name, staging_folder(plan.models, plan.name)
-    with disk_errors(plan.name, plan.models):
+    with disk_errors(plan.again, plan.models):
         for folder in (plan.models.parent, plan.models):
             make_private_folder(str(folder))
         with adding(plan.models, plan.name):
@@ -126,8 +137,9 @@ def install(plan: Plan, progress: Progress = lambda done, total: None) -> Manife
                 text = _with_facts(plan.text, known.values())
                 manifest = parse_manifest(text, place)
                 replace_bytes(staging / "manifest.toml", text.encode(), 0o600)
+                _try_out(plan, parse_manifest(text, staging), staging)
                 publish(staging, place, manifest, plan.files)
-            except WrongChecksum:
+            except Unusable:
                 shutil.rmtree(staging)
                 raise
             finally:
@@ -140,15 +152,8 @@ def _parse(text: str, name: str, place: Path, origin: Source) -> Manifest:
     try:
         manifest = parse_manifest(text, place, complete=False)
     except (ValueError, KeyError, RecursionError) as error:
-        reason = (
-            f"the field {error.args[0]} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
-        )
+        reason = f"the field {error.args[0]} is missing" if isinstance(error, KeyError) else one_line(str(error))
         raise ModelError(f"The manifest of {name} from {origin.words} cannot be used ({reason}).") from None
-    if manifest.name != name:
-        raise ModelError(
-            f"{origin.words} has the model {manifest.name}, not {name}; run `recall models add {manifest.name}` with "
-            "the same --from."
-        )
     return manifest
 
 
@@ -163,7 +168,10 @@ def _bring_all(plan: Plan, staging: Path, progress: Progress) -> dict[Path, Mode
                 progress(before + size, total)
 
             part = _part(staging, file)
-            plan.source.bring(file, part, reached)
+            try:
+                plan.source.bring(file, part, reached)
+            except CutOff as error:
+                raise ModelError(f"{str(error).removesuffix('.')}: `{plan.again}` goes on from there.") from None
             known[file.path] = _checked(part, file, plan)
             part.replace(staging / file.path.name)
         before += file.bytes
@@ -171,17 +179,30 @@ def _bring_all(plan: Plan, staging: Path, progress: Progress) -> dict[Path, Mode
     return known
 
 
+def _try_out(plan: Plan, manifest: Manifest, staging: Path) -> None:
+    """Load the model from where it is still out of sight. Raises Unusable."""
+    fresh = {file.name for file in staging.iterdir()}
+    complete(staging, plan.files)
+    variants = tuple(variant for variant in manifest.installed if fresh & {path.name for path in variant.files})
+    try:
+        try_out(manifest, variants, plan.models.parent)
+    except ModelError as error:
+        own = own_manifest(plan.name, plan.models)
+        stays = "what was installed before stays" if own and own[1].installed else "nothing of it was kept"
+        raise Unusable(f"{str(error).removesuffix('.')}; it came from {plan.words}, and {stays}.") from None
+
+
 def _checked(part: Path, file: ModelFile, plan: Plan) -> ModelFile:
-    """The file with its checksum, brought to the disk. Raises WrongChecksum."""
+    """The file with its checksum, brought to the disk. Raises Unusable."""
     with part.open("r+b") as opened:
         os.fsync(opened.fileno())
         found = hashlib.file_digest(opened, "sha256").hexdigest()
     if found == (file.sha256 or found) and part.stat().st_size == file.bytes:
         return replace(file, sha256=found)
-    raise WrongChecksum(
+    raise Unusable(
         f"{file.path.name} from {plan.words} should have the SHA-256 {file.sha256[:12]}..., but has {found[:12]}...; "
-        f"it was damaged on its way or is another file. All that came was deleted; try `recall models add {plan.name}` "
-        "once more, else ask whoever keeps that place."
+        f"it was damaged on its way or is another file. All that came was deleted; try `{plan.again}` once more, else "
+        "ask whoever keeps that place."
     )
 
 

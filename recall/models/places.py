@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recall.core.errors import ModelError
+from recall.embed.manifest_file import NAME
 from recall.wire.lock import HeldLock
 
 
@@ -26,6 +27,12 @@ def adding(models: Path, name: str) -> Iterator[None]:
         raise ModelError(f"{name} is being added or removed by another command; wait until that is done.")
     with lock:
         yield
+
+
+def interrupted(models: Path) -> Iterator[str]:
+    """The names of the models that an interrupted `add` has left something of, in order."""
+    found = sorted(folder.name.removeprefix(".adding-") for folder in models.glob(".adding-*") if folder.is_dir())
+    return (name for name in found if NAME.fullmatch(name))
 
 
 def leftovers(models: Path, name: str) -> Path | None:

@@ -13,6 +13,7 @@ from recall.core.errors import ModelError
 from recall.embed.manifest import Hub, Manifest, ModelFile, Variant
 from recall.models.failures import NETWORK_ERRORS, Refused, host_of, network_error
 from recall.models.transfer import Reached, download, fetch_text, session
+from recall.text.clean import one_line
 from recall.version import VERSION
 
 _AGENT = {"User-Agent": f"recall/{VERSION}"}
@@ -113,13 +114,14 @@ class UrlSource:
     """A web server that has manifest.toml and the files beside it."""
 
     def __init__(self, base: str) -> None:
-        self._base = base.removesuffix("manifest.toml").rstrip("/")
+        scheme, separator, rest = base.removesuffix("manifest.toml").rstrip("/").partition("://")
+        self._base = scheme.lower() + separator + rest
 
     @property
     def words(self) -> str:
         scheme, _, rest = self._base.partition("://")
-        host, slash, path = rest.partition("/")
-        return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+        _, slash, path = rest.partition("/")
+        return one_line(f"{scheme}://{host_of(self._base)}{slash}{path}")
 
     def manifest_text(self) -> str:
         """The text of its manifest.toml. Raises ModelError."""
@@ -129,7 +131,7 @@ class UrlSource:
             raise self._refusal(refused.status, "manifest.toml") from None
 
     def facts(self, files: Iterable[ModelFile]) -> dict[Path, ModelFile]:
-        return {}
+        return _no_facts(files, self.words)
 
     def offered(self, manifest: Manifest) -> tuple[Variant, ...]:
         return manifest.variants
@@ -165,10 +167,10 @@ class FolderSource:
 
     @property
     def words(self) -> str:
-        return str(self._folder)
+        return one_line(str(self._folder))
 
     def facts(self, files: Iterable[ModelFile]) -> dict[Path, ModelFile]:
-        return {}
+        return _no_facts(files, self.words)
 
     def offered(self, manifest: Manifest) -> tuple[Variant, ...]:
         return tuple(
@@ -203,6 +205,16 @@ class FolderSource:
         """Beside the manifest; or where the hub has it, in a clone of its repository."""
         beside = self._folder / file.path.name
         return beside if beside.is_file() else self._folder / file.remote
+
+
+def _no_facts(files: Iterable[ModelFile], words: str) -> dict[Path, ModelFile]:
+    """Nothing: only the manifest says what the files are. Raises ModelError where it does not."""
+    if unknown := ", ".join(file.path.name for file in files):
+        raise ModelError(
+            f"The manifest of {words} does not state size and SHA-256 of {unknown}; make the folder with the export "
+            "tools again."
+        )
+    return {}
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

@@ -103,10 +103,12 @@ def save_speed(paths: StatePaths, identity: str, speed: Speed) -> None:
     _write(paths, load_speeds(paths) | {identity: speed})
 
 
-def forget_speeds(paths: StatePaths, name: str) -> None:
-    """Drop what was measured of a model, whatever its identity. Raises RecallError."""
+def forget_speeds(paths: StatePaths, name: str, keep: str = "") -> None:
+    """Drop what was measured of a model under any identity but `keep`. Raises RecallError."""
     speeds = load_speeds(paths)
-    kept = {identity: speed for identity, speed in speeds.items() if identity.rpartition("@")[0] != name}
+    kept = {
+        identity: speed for identity, speed in speeds.items() if identity == keep or identity.rpartition("@")[0] != name
+    }
     if kept != speeds:
         _write(paths, kept)
 

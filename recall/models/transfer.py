@@ -18,8 +18,10 @@ Reached = Callable[[int], None]
 #: Seconds before each further try after a connection that broke in the middle; whatever comes starts them anew.
 WAITS = (1.0, 2.0, 4.0, 8.0)
 
-#: A manifest has 2 kB; a login page of a hotel may be larger.
-_LONGEST_TEXT = 1 << 20
+#: Bytes that a manifest may have at most; usual ones have 2,000.
+LONGEST_TEXT = 1_000_000
+
+_CHECK = "check what `--from` names"
 
 
 def session(url: str) -> httpx2.Client:
@@ -29,8 +31,9 @@ def session(url: str) -> httpx2.Client:
     """
     try:
         return get_session()
-    except (ImportError, ValueError) as error:  # the environment names a proxy that the client cannot use
-        reason = str(error).partition(". ")[0]
+    except (ImportError, ValueError, httpx2.InvalidURL) as error:  # of the proxy: no address was given to it yet
+        # Its words about an address quote what stands there, which may be a part of the password.
+        reason = str(error).partition(". ")[0] if isinstance(error, ImportError) else "it is not http://host:port"
         raise ModelError(
             f"{host_of(url)} cannot be asked through the proxy that the environment names ({reason}); correct "
             "HTTPS_PROXY or ALL_PROXY."
@@ -38,18 +41,34 @@ def session(url: str) -> httpx2.Client:
 
 
 def fetch_text(url: str, headers: Mapping[str, str]) -> str:
-    """A small UTF-8 file. Raises Refused and ModelError."""
+    """A manifest. No more than its largest size is read. Raises Refused and ModelError."""
+    asked, timeout = {**headers, "Accept-Encoding": "identity"}, constants.HF_HUB_DOWNLOAD_TIMEOUT
+    content = bytearray()
+    client = session(url)
     try:
-        response = session(url).get(url, headers=dict(headers), timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT)
+        with client.stream("GET", url, headers=asked, timeout=timeout) as response:
+            _check(response, url)
+            for piece in response.iter_bytes():
+                content += piece
+                if len(content) > LONGEST_TEXT:
+                    break
     except NETWORK_ERRORS as error:
         raise network_error(error, url) from None
-    _check(response, url)
-    try:
-        return response.content[:_LONGEST_TEXT].decode("utf-8")
-    except UnicodeDecodeError:
+    return manifest_text(bytes(content), f"What {host_of(url)} sent as {url.rpartition('/')[2]}")
+
+
+def manifest_text(content: bytes, what: str) -> str:
+    """The text of a manifest's first bytes. Raises ModelError, which calls them `what`, where they are none."""
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        raise ModelError(f"{what} is a web page and not a model's manifest; {_CHECK}, and whether it wants a login.")
+    if len(content) > LONGEST_TEXT:
         raise ModelError(
-            f"What {host_of(url)} sent as {url.rpartition('/')[2]} is no text; check the address."
-        ) from None
+            f"{what} has more than {LONGEST_TEXT / 1e6:.0f} MB, so it is not a model's manifest; {_CHECK}."
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ModelError(f"{what} is no text in UTF-8 and so not a model's manifest; {_CHECK}.") from None
 
 
 def download(

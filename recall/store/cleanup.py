@@ -2,15 +2,30 @@
 
 from pathlib import Path
 
-from recall.store.connection import open_writer
+from recall.store.connection import open_reader, open_writer
 from recall.store.guard import transaction, translated
 
 
-def drop_model(path: Path, name: str) -> int:
-    """Delete all vectors of the model called `name`, of whatever identity, and let the file shrink; how many they were.
+def has_vectors(path: Path, name: str, keep: str = "") -> bool:
+    """Whether `drop_model` would find something. Needs no lock. Raises StoreError and its kinds."""
+    connection = open_reader(path)
+    if connection is None:  # none yet, or an old one that only a writer can read
+        return path.exists()
+    try:
+        with translated(path):
+            rows = connection.execute(
+                "SELECT identity FROM model WHERE EXISTS (SELECT 1 FROM embedding WHERE model_id = model.id)"
+            )
+            return any(_is_of(identity, name, keep) for (identity,) in rows)
+    finally:
+        connection.close()
 
-    The caller holds `index.lock`. Nothing happens where there is no index or nothing of the model in it. Raises
-    StoreError and its kinds.
+
+def drop_model(path: Path, name: str, keep: str = "") -> int:
+    """Delete all vectors of the model called `name` under any identity but `keep`; how many they were.
+
+    The file keeps its size. The caller holds `index.lock`. Nothing happens where there is no index or nothing of the
+    model in it. Raises StoreError and its kinds.
     """
     if not path.exists():
         return 0
@@ -18,14 +33,30 @@ def drop_model(path: Path, name: str) -> int:
     try:
         with translated(path):
             found = connection.execute("SELECT id, identity FROM model").fetchall()
-            models = [(id_,) for id_, identity in found if identity.rpartition("@")[0] == name]
+            models = [(id_,) for id_, identity in found if _is_of(identity, name, keep)]
             if not models:
                 return 0
             with transaction(connection):
                 dropped = connection.executemany("DELETE FROM embedding WHERE model_id = ?", models).rowcount
                 connection.executemany("DELETE FROM model WHERE id = ?", models)
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return dropped
     finally:
         connection.close()
+
+
+def shrink(path: Path) -> None:
+    """Give the disk back what was deleted; that takes as much room as the index for a moment.
+
+    The caller holds `index.lock`. Raises StoreError and its kinds, and the index is then as it was.
+    """
+    connection = open_writer(path)
+    try:
+        with translated(path):
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+
+
+def _is_of(identity: str, name: str, keep: str) -> bool:
+    return identity != keep and identity.rpartition("@")[0] == name

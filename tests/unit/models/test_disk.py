@@ -37,7 +37,7 @@ def test_a_disk_that_is_too_small(needed: int, free: int, *, fits: bool) -> None
 def test_a_full_disk(tmp_path: Path) -> None:
     with (
         pytest.raises(ModelError, match=r"is full; make room, then `recall models add m` goes on where it stopped"),
-        disk_errors("m", tmp_path),
+        disk_errors("recall models add m", tmp_path),
         Path("/dev/full").open("wb", buffering=0) as file,
     ):
         file.write(b"x")

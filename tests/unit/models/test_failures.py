@@ -52,5 +52,15 @@ def test_the_proxy_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch
     assert "proxy" not in str(network_error(httpx2.ConnectError("x"), "https://hub.example/x"))
 
 
+@pytest.mark.parametrize(
+    ("proxy", "shown"),
+    [("proxy.example:3128", "http://proxy.example:3128"), ("http://[broken", "http://[broken"), ("http://", "http://")],
+)
+def test_any_proxy_gives_a_sentence(monkeypatch: pytest.MonkeyPatch, proxy: str, shown: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    text = str(network_error(httpx2.ConnectError("refused"), "https://hub.example/x"))
+    assert f"cannot be reached through the proxy {shown} (refused)" in text
+
+
 def test_a_host_is_shown_without_name_and_password() -> None:
     assert host_of(URL) == "hub.example:8443"

@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from hub import REPOSITORY, REVISION, serving
+from recall.cli.models import describe
 from recall.core.errors import ModelError
 from recall.embed import catalog
 from recall.embed.catalog import find_model
 from recall.embed.manifest_file import read_manifest
+from recall.models import install as installing
 from recall.models.disk import MARGIN
 from recall.models.find import find_source
 from recall.models.install import install, plan_install
+from recall.models.listing import entries, verify
 from recall.models.places import leftovers
 from recall.models.sources import HubSource
 from recall.models.variants import choose, devices_here
@@ -52,6 +55,12 @@ CONTENTS = {
     "fp16.onnx": b"fp16",
     "fp16.onnx.data": b"data" * 10,
 }
+
+
+@pytest.fixture(autouse=True)
+def _not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files here are stand-ins for large ones; that real models are loaded is tested in test_trial."""
+    monkeypatch.setattr(installing, "try_out", lambda *_: None)
 
 
 @pytest.fixture
@@ -205,7 +214,9 @@ def test_a_disk_that_fills_up_in_the_middle_is_one_sentence(paths: StatePaths, s
         checksum = hashlib.sha256(CONTENTS["int8.onnx"]).hexdigest()[:12]
         part = staging / f"int8.onnx.part-{checksum}"
         part.symlink_to("/dev/full")
-        with pytest.raises(ModelError, match=r"is full; make room, then `recall models add small` goes on"):
+        with pytest.raises(
+            ModelError, match=r"is full; make room, then `recall models add small --from http[^ ]+/plain` goes"
+        ):
             install(plan)
         assert names(staging) == {"tokenizer.json", part.name}
         part.unlink()
@@ -225,6 +236,103 @@ def test_a_disk_that_is_too_small_is_found_before_anything_is_made(
     assert not Path(paths.home).exists()
 
 
+@pytest.mark.parametrize("name", ["int8.onnx", "tokenizer.json"])
+def test_a_damaged_file_of_the_same_size_comes_again(paths: StatePaths, share: Path, name: str) -> None:
+    whole = install(plan_install("small", str(share), paths))
+    content = bytes(len(CONTENTS[name]))
+    (place(paths) / name).write_bytes(content)
+    plan = plan_install("small", str(share), paths)
+    assert (plan.fetch_bytes, plan.is_done) == (len(content), False)
+    assert install(plan) == whole
+    whole.verify()
+    assert plan_install("small", str(share), paths).is_done
+
+
+def test_what_failed_can_be_copied_from_the_sentence_and_goes_on(paths: StatePaths, share: Path) -> None:
+    away = share.rename(share.with_name("of the team"))
+    plan = plan_install("small", str(away), paths, ["int8", "fp16"])
+    assert plan.again == f"recall models add small --from '{away}' --variant int8 --variant fp16"
+    (away / "fp16.onnx").write_bytes(b"FP16")
+    with pytest.raises(ModelError, match=f"try `{plan.again}` once more"):
+        install(plan)
+    with serving({path.name: path for path in away.iterdir()}) as server:
+        server.behaviour("int8.onnx").cut = 0
+        plan = plan_install("small", f"HTTP://me:secret@127.0.0.1:{server.port}/plain", paths, ["int8"])
+        again = f"recall models add small --from HTTP://NAME:PASSWORD@127.0.0.1:{server.port}/plain --variant int8"
+        with pytest.raises(ModelError, match=f"try again, what has come so far stays: `{again}` goes on from there"):
+            install(plan)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_manifest(paths: StatePaths, share: Path) -> None:
+    file = share / "manifest.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    with serving({path.name: path for path in share.iterdir()}) as server:
+        install(plan_install("small", f"{server.endpoint}/plain", paths)).verify()
+    assert plan_install("small", str(share), paths).is_done
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("http://h/x?token=secret", "no `[?]` and no `#`"),
+        ("https://h/x#secret", "no `[?]` and no `#`"),
+        ("ftp://me:secret@h/x", "should begin with http:// or https://, not with ftp://"),
+        ("http://me:sec/ret@h/x", "is not like https://host/folder"),
+        ("http://[secret/x", "is not like https://host/folder"),
+        ("https:///secret", "is not like https://host/folder"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_without_being_shown(paths: StatePaths, address: str, sentence: str) -> None:
+    with pytest.raises(ModelError, match=sentence) as found:
+        plan_install("small", address, paths)
+    assert "sec" not in str(found.value)
+
+
+def test_a_manifest_without_checksums_or_sizes_says_so(paths: StatePaths, share: Path) -> None:
+    file = share / "manifest.toml"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace("bytes = 200000", ""), "utf-8")
+    with pytest.raises(ModelError, match=r"does not state size and SHA-256 of int8\.onnx; make the folder with"):
+        plan_install("small", str(share), paths)
+    file.write_text(text.replace("bytes = 200000", "bytes = 0"), "utf-8")
+    with pytest.raises(ModelError, match="bytes should be a whole number above 0"):
+        plan_install("small", str(share), paths)
+
+
+def test_a_manifest_cannot_forge_lines(paths: StatePaths, share: Path) -> None:
+    file = share / "manifest.toml"
+    forged = 'licence = "MIT\\nsource: elsewhere\\u001b[2J"\nterms = "https://t.example\\r\\u202ex"'
+    file.write_text(file.read_text("utf-8").replace('licence = "MIT"', forged), "utf-8")
+    plan = plan_install("small", str(share), paths)
+    assert (plan.licence, plan.terms) == ("MIT source: elsewhere[2J", "https://t.example x")
+    assert len(describe(plan).splitlines()) == 4
+    install(plan)
+    (entry,) = [entry for entry in entries(paths, "") if entry.name == "small"]
+    assert (entry.licence, entry.terms) == (plan.licence, plan.terms)
+
+
+def test_an_own_manifest_of_another_name_is_shown_as_a_problem_and_can_be_replaced(
+    paths: StatePaths, share: Path
+) -> None:
+    Path(paths.models).mkdir(parents=True)
+    shutil.copytree(share, place(paths))
+    file = place(paths) / "manifest.toml"
+    file.write_text(file.read_text("utf-8").replace('name = "small"', 'name = "other"'), "utf-8")
+    (entry,) = [entry for entry in entries(paths, "") if entry.name == "small"]
+    assert entry.problem is not None
+    assert "but its name is other" in entry.problem
+    assert [wrong == entry.problem for _, wrong in verify(paths, "small")] == [True]
+    install(plan_install("small", str(share), paths)).verify()
+
+
+def test_what_is_left_of_an_unknown_model_is_listed(paths: StatePaths) -> None:
+    staging = Path(paths.models) / ".adding-unheard-of"
+    staging.mkdir(parents=True)
+    (staging / "weights.part-0").write_bytes(bytes(3000))
+    (entry,) = [entry for entry in entries(paths, "") if entry.interrupted]
+    assert (entry.name, entry.arrived, entry.installed, entry.problem) == ("unheard-of", 3000, (), None)
+
+
 def without(name: str) -> Callable[[Path], object]:
     return lambda share: (share / name).unlink()
 
@@ -241,7 +349,12 @@ def written(name: str, content: bytes) -> Callable[[Path], object]:
         (without("int8.onnx"), "lacks int8.onnx"),
         (without("tokenizer.json"), "lacks tokenizer.json"),
         (written("int8.onnx", b"short"), "should have 200000 bytes, but has 5"),
-        (written("manifest.toml", b"\xff"), "cannot be read"),
+        (written("manifest.toml", b"\xff"), "is no text in UTF-8"),
+        (
+            written("manifest.toml", b" \n<!DOCTYPE html><html lang='ja'>\x83e"),
+            "is a web page and not a model's manifest",
+        ),
+        (written("manifest.toml", b"#" * 1_000_001), "has more than 1 MB"),
         (written("manifest.toml", b"name = 3"), "cannot be used"),
         (written("manifest.toml", TEXT.encode().replace(b'"small"', b'"large"')), "missing"),
     ],
@@ -269,7 +382,7 @@ def test_a_folder_without_the_variant_for_the_cpu_gives_the_one_that_it_has(path
 
 
 def test_another_model_than_the_one_that_was_named(paths: StatePaths, share: Path) -> None:
-    with pytest.raises(ModelError, match="has the model small, not large; run `recall models add small`"):
+    with pytest.raises(ModelError, match=r"has the model small, not large; run `recall models add small --from [^ ]+`"):
         plan_install("large", str(share), paths)
 
 

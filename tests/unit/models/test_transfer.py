@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from huggingface_hub import close_session
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -142,8 +143,39 @@ def test_any_beginning_and_any_break_give_the_same_bytes(
 
 
 def test_text_that_is_none_is_refused(server: Hub) -> None:
-    with pytest.raises(ModelError, match=r"What 127\.0\.0\.1:\d+ sent as weights\.bin is no text"):
+    with pytest.raises(ModelError, match=r"What 127\.0\.0\.1:\d+ sent as weights\.bin is no text in UTF-8"):
         fetch_text(f"{server.endpoint}/plain/{FILE}", {})
+
+
+def test_no_more_of_a_manifest_is_read_than_one_can_have(server: Hub) -> None:
+    server.behaviour(FILE).content = b"#" * 3_000_000
+    server.behaviour(FILE).hold = 1_100_000  # who waits for the rest waits for a minute
+    with pytest.raises(ModelError, match="has more than 1 MB, so it is not a model's manifest"):
+        fetch_text(f"{server.endpoint}/plain/{FILE}", {})
+    assert not server.let_go.is_set()
+
+
+def test_a_web_page_is_no_manifest(server: Hub) -> None:
+    server.behaviour(FILE).content = b"\r\n<html><title>Login \xe9</title>" + b" " * 2_000_000
+    with pytest.raises(ModelError, match=r"sent as weights\.bin is a web page and not a model's manifest"):
+        fetch_text(f"{server.endpoint}/plain/{FILE}", {})
+
+
+@pytest.mark.parametrize(
+    "proxy", ["::::", "http://me:sec/ret@p:1", "http://p:abc", "ftp://me:secret@p:1", "http://\x01"]
+)
+def test_a_proxy_that_is_no_address_is_named_as_the_fault(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    close_session()
+    try:
+        with pytest.raises(
+            ModelError, match=r"through the proxy that the environment names .* correct HTTPS_PROXY"
+        ) as found:
+            fetch_text("https://hub.invalid/x", {})
+    finally:
+        monkeypatch.undo()
+        close_session()
+    assert "sec" not in str(found.value)
 
 
 @pytest.mark.parametrize("url", ["http://[broken/x", "http://127.0.0.1:9/x", "http:///x"])
