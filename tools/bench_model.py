@@ -27,6 +27,8 @@ from recall.embed.tokenizer import load_tokenizer
 TOKENS = 25
 WORDS = "how long do we keep the access logs of the payment service before they are deleted and who decides".split()
 NOTES = 30
+#: Some 2,100 characters.
+LONG = "The export writes to a temporary table first, because readers saw half of the rows when it failed. " * 21
 
 
 def main() -> None:
@@ -98,9 +100,9 @@ def late(made: Machine) -> int:
 
 
 def while_indexing(made: Machine, questions: Iterator[str], notes: int) -> None:
-    """One hook after the other while the daemon embeds all notes anew: their texts get another line first."""
+    """One hook after the other while the daemon embeds all notes anew: each becomes three full chunks longer."""
     hook = made.registered_command()
-    made.write_notes(notes, "changed")
+    made.write_notes(notes, LONG)
     done = threading.Event()
 
     def index() -> None:

@@ -219,6 +219,7 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
     if not Path(paths.config).exists():
         ensure_config(home, Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser())
     set_value(home, "model", manifest.name)
+    _answering(paths)  # a daemon that is asked sees the change at once
     print(f"set model to {manifest.name} in {paths.config}; a running daemon follows by itself, `recall index` waits")
     return 0
 

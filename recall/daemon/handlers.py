@@ -50,6 +50,8 @@ class Handlers:
                 case "index":
                     return "ok", _json(await self._indexer.requested())
                 case "status":
+                    if self._engine.wants_another_model():
+                        self._asked()  # `recall models use` asks, so that the change begins at once
                     return "ok", _json(status(self._engine, self._indexer))
                 case "stop":
                     self._stop()
