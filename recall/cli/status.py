@@ -20,7 +20,7 @@ from recall.wire.paths import StatePaths, state_home
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recall.store.reader import Share
+    from recall.store.views import Share
 
 HELP = "show the daemon, the index and what the hook did in the last 24 hours"
 

@@ -16,7 +16,8 @@ from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.memory import release_free_memory
 from recall.search.answer import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
-from recall.store.reader import Reader, Rows, Summary
+from recall.store.reader import Reader
+from recall.store.views import Rows, Summary
 from recall.text.masking import mask
 from recall.wire.paths import StatePaths
 

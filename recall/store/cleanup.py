@@ -1,9 +1,41 @@
-"""Taking a model's vectors out of the index, when the model is removed from the machine."""
+"""What leaves the index: leftovers at the end of a run, and a model's vectors when it is removed from the machine."""
 
+import sqlite3
 from pathlib import Path
 
 from recall.store.connection import open_reader, open_writer
 from recall.store.guard import transaction, translated
+
+
+def tidy(connection: sqlite3.Connection, path: Path) -> None:
+    """Drop what nothing uses any more, and bring all pages into the main file. Raises StoreError and its kinds.
+
+    Only then is deleted text gone from the disk, also from the older pages in the -wal file.
+    """
+    with translated(path), transaction(connection):
+        # By way of `id IN`, so that the look for them reads two indexes and not the vectors.
+        connection.execute(
+            """DELETE FROM embedding WHERE id IN (
+                SELECT id FROM embedding WHERE digest NOT IN (SELECT digest FROM chunk))"""
+        )
+        connection.execute(
+            """DELETE FROM project WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.project_id = project.id)
+            AND NOT EXISTS (SELECT 1 FROM document WHERE document.project_id = project.id)"""
+        )
+    # Zeroes stand for deleted text, but where SQLite has moved it before, a copy may stand in the rest of a page.
+    # So the file is written anew, unless only records were added or a session got another title.
+    with translated(path):
+        (erased,) = connection.execute("SELECT value FROM meta WHERE key = 'erased'").fetchone()
+        if erased:
+            connection.execute("VACUUM")
+            with transaction(connection):
+                connection.execute("UPDATE meta SET value = 0 WHERE key = 'erased'")
+    # An empty one is let alone: each checkpoint looks like a change to readers, who would load everything again.
+    wal = path.with_name(f"{path.name}-wal")
+    if wal.exists() and wal.stat().st_size:
+        with translated(path):
+            # With a reader in the middle of its work this does what it can; the next run does the rest.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def has_vectors(path: Path, name: str, keep: str = "") -> bool:

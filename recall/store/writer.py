@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recall.core.types import FoundFile, Kind, Project, Skipped
+from recall.store.cleanup import tidy
 from recall.store.connection import open_writer
 from recall.store.entries import STORED_FLOAT, Entry, Finish, Outcome, Stored, Vector
 from recall.store.guard import damaged, transaction, translated
@@ -214,33 +215,8 @@ class Writer:
                 self._connection.executemany("INSERT INTO skipped VALUES (?, ?)", wanted.items())
 
     def tidy(self) -> None:
-        """At the end of a whole run: drop what nothing uses any more, and bring all pages into the main file.
-
-        Only then is deleted text gone from the disk, also from the older pages in the -wal file.
-        """
-        with self._transaction():
-            # By way of `id IN`, so that the look for them reads two indexes and not the vectors.
-            self._connection.execute(
-                """DELETE FROM embedding WHERE id IN (
-                    SELECT id FROM embedding WHERE digest NOT IN (SELECT digest FROM chunk))"""
-            )
-            self._connection.execute(
-                """DELETE FROM project WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.project_id = project.id)
-                AND NOT EXISTS (SELECT 1 FROM document WHERE document.project_id = project.id)"""
-            )
-        # Zeroes stand for deleted text, but where SQLite has moved it before, a copy may stand in the rest of a page.
-        # So the file is written anew, unless only records were added or a session got another title.
-        if self._number("SELECT value FROM meta WHERE key = ?", "erased"):
-            with translated(self._path):
-                self._connection.execute("VACUUM")
-            with self._transaction():
-                self._connection.execute("UPDATE meta SET value = 0 WHERE key = 'erased'")
-        # An empty one is let alone: each checkpoint looks like a change to readers, who would load everything again.
-        wal = self._path.with_name(f"{self._path.name}-wal")
-        if wal.exists() and wal.stat().st_size:
-            with translated(self._path):
-                # With a reader in the middle of its work this does what it can; the next run does the rest.
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """At the end of a whole run: drop what nothing uses any more, and bring all pages into the main file."""
+        tidy(self._connection, self._path)
 
     def _put_document(self, file_id: int, entry: Entry) -> Outcome:
         document = entry.document

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from recall.embed.catalog import find_model
-from recall.store.reader import Reader, Rows
+from recall.store.reader import Reader
+from recall.store.views import Rows
 
 MODEL = find_model("multilingual-e5-small", None).identity
 NOTES = 4

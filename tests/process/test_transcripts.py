@@ -14,7 +14,8 @@ import pytest
 from recall.core.types import Document, FoundFile
 from recall.embed.catalog import find_model
 from recall.sources.conversations import Step, follow
-from recall.store.reader import Reader, Rows
+from recall.store.reader import Reader
+from recall.store.views import Rows
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = find_model("multilingual-e5-small", None).identity

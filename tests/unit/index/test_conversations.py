@@ -17,7 +17,8 @@ from recall.index.pipeline import run
 from recall.index.sources import sources_of
 from recall.index.work import Report
 from recall.sources.projects import discover
-from recall.store.reader import Reader, Rows, Share, Summary
+from recall.store.reader import Reader
+from recall.store.views import Rows, Share, Summary
 from recall.text.masking import Masked, mask
 from recall.wire.paths import StatePaths
 

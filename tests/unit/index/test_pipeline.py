@@ -19,8 +19,9 @@ from recall.index.sources import Source
 from recall.index.work import Progress, Report
 from recall.sources import memory
 from recall.store.connection import open_writer
-from recall.store.reader import Reader, Rows
+from recall.store.reader import Reader
 from recall.store.repair import damaged_files
+from recall.store.views import Rows
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths
 

@@ -12,8 +12,9 @@ from recall.core.errors import StoreDamaged, StoreTooNew
 from recall.core.types import Document, FoundFile, Kind, Project, Skipped
 from recall.store.connection import open_writer
 from recall.store.entries import Entry, Finish, Outcome, Stored, Vector
-from recall.store.reader import Reader, Share
+from recall.store.reader import Reader
 from recall.store.repair import damaged_files, set_aside
+from recall.store.views import Share
 from recall.store.writer import Writer
 
 PROJECT = Project("/home/me/app", "app")
