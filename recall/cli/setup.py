@@ -86,12 +86,19 @@ def _check_device(device: str | None) -> None:
 
 def _download(name: str, paths: StatePaths) -> "Plan | None":
     """What has to be fetched before the model can be used, None where it is here. Raises ModelError."""
-    from recall.embed.catalog import find_model
+    from recall.embed.catalog import find_model, known_models
     from recall.models.install import plan_install
 
     try:
         find_model(name, Path(paths.models))
     except ModelError:
+        known = dict(known_models(Path(paths.models))).get(name)
+        if known is None or isinstance(known, ModelError):
+            raise
+        if not all(file.bytes and file.sha256 for file in known.files.values()):
+            raise ModelError(  # to plan it would ask the hub, before anybody has said yes
+                f"{name} is not on this machine; run `recall models add {name}`, then setup again"
+            ) from None
         plan = plan_install(name, None, paths)
         if plan.is_done:  # it is here, but not as it should be
             raise

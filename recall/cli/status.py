@@ -50,7 +50,7 @@ def status(paths: StatePaths) -> dict[str, Any]:
         "setup": Path(paths.config).exists(),
         "version": VERSION,
         "model": model,
-        "wanted_model": config["model"],
+        "wanted_model": config["model"] if problem is None else None,
         "device": serve.get("device"),
         "problem": problem or serve.get("problem") or index.pop("problem", None),
         "serve": serve,
@@ -87,18 +87,21 @@ def _index(paths: StatePaths, wanted: str, answering: str | None) -> tuple[str |
         "skipped": [],
         "damaged": None,
     }
+    reader, identity, problem = Reader(Path(paths.index)), answering, None
     try:
-        identity = answering or find_model(wanted, Path(paths.models)).identity
-    except RecallError as error:
-        return None, empty | {"problem": str(error)}
-    reader = Reader(Path(paths.index))
-    try:
+        try:
+            identity = answering or find_model(wanted, Path(paths.models)).identity
+        except RecallError as error:
+            problem, rows = str(error), reader.rows_by_model()
+            if not rows:
+                return None, empty | {"problem": problem}
+            identity = max(rows, key=lambda other: rows[other])  # whose share of the index would be searched
         found = reader.summary(identity)
     except RecallError as error:
         return identity, empty | {"problem": str(error)}
     finally:
         reader.close()
-    return identity, {
+    return identity, ({"problem": problem} if problem else {}) | {
         "bytes": found.bytes,
         "documents": {kind: found.documents.get(kind, 0) for kind in KINDS},
         "projects": _by_project(found.shares),
@@ -175,8 +178,10 @@ def _state_of_hook(hook: dict[str, Any]) -> str:
 def _switch(found: dict[str, Any]) -> str:
     """That another model is wanted than the one that answers."""
     serve, wanted = found["serve"], found["wanted_model"]
-    if not serve.get("identity") or wanted == serve["model"]:
+    if not serve.get("identity") or wanted is None or (wanted == serve["model"] and not serve["coming_model"]):
         return ""
+    if wanted == serve["model"]:
+        wanted = "another version of it"
     if found["problem"]:
         return f" answers, in place of {wanted}"
     progress = serve["progress"] or {"chunks_done": 0, "chunks_total": 0}

@@ -1,16 +1,19 @@
 """What a question needs, held in memory: the model, the snapshot of the index and the projects."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from recall.core.errors import ModelError, RecallError, StoreError
 from recall.core.log import Log
 from recall.daemon.liveconfig import LiveConfig
 from recall.daemon.turnstile import Turnstile
 from recall.embed.catalog import find_model
+from recall.embed.devices import Wanted as Device
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.memory import release_free_memory
@@ -29,17 +32,17 @@ class Wanted(NamedTuple):
     that comes with recall), which changes when another version of it comes or it goes."""
 
     model: str
-    device: str
+    device: Device
     version: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A loaded model; `device` is what the configuration asked for."""
+    """A loaded model; `wanted` is what it was loaded for."""
 
     manifest: Manifest
     embedder: Embedder
-    device: str
+    wanted: "Wanted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +103,16 @@ class Engine:
             self._take(find_model(self._wanted.model, Path(self.paths.models)))
             self.failure = ""
         except RecallError as error:
-            self.failure = str(error)
             self._log.failure("load-failed", error)
             if self.ready is None:
                 self._make_do()
+            self.failure = str(error)  # last, for until then the daemon counts as warming up
 
     def _take(self, manifest: Manifest) -> None:
         """Load a model that is wanted and let it answer, or be `coming`. Raises ModelError."""
         if self.ready and self.ready.model.manifest.identity == manifest.identity:
-            same = self.ready.model.device == self._configured().device
-            model = replace(self.ready.model, manifest=manifest) if same else self._loaded(manifest)
-            self.ready = replace(self.ready, model=model)
+            if self.ready.model.wanted != self._wanted:  # on another device, or its files were mended
+                self.ready = replace(self.ready, model=self._loaded(manifest))
         elif self.ready:
             self.coming = self._loaded(manifest)
         else:
@@ -120,12 +122,22 @@ class Engine:
             self.ready = self._make_ready(fuller or model, discover(self.claude_folders()))
 
     def _make_do(self) -> None:
-        """Answer with another model, so that a model that is missing or damaged does not silence everything."""
-        try:
-            model = self._fullest() or self._loaded(find_model(BUNDLED, None))
-            self.ready = self._make_ready(model, discover(self.claude_folders()))
-        except RecallError as error:
-            self._log.failure("load-failed", error)
+        """Answer with what works, so that a model that is missing or damaged, or a device that is not there, does not
+        silence everything: the model on the CPU, one under which most of the index can be searched, the bundled one.
+        """
+        attempts: tuple[Callable[[], Model | None], ...] = (
+            lambda: self._loaded(find_model(self._configured().model, Path(self.paths.models)), "cpu"),
+            lambda: self._fullest("auto"),
+            lambda: self._loaded(find_model(BUNDLED, None), "auto"),
+        )
+        for attempt in attempts:
+            try:
+                model = attempt()
+                if model is not None:
+                    self.ready = self._make_ready(model, discover(self.claude_folders()))
+                    return
+            except RecallError as error:
+                self._log.failure("load-failed", error)
 
     def switch(self) -> None:
         """Let the coming model answer from now on: the index is complete under it."""
@@ -156,16 +168,18 @@ class Engine:
             version = None
         return Wanted(name, device, version)
 
-    def _loaded(self, manifest: Manifest) -> Model:
+    def _loaded(self, manifest: Manifest, device: Device | None = None) -> Model:
         """Load a model and run it once: the first run allocates what all later ones use. Raises ModelError."""
-        device = self.config.current()["device"]
-        embedder = Embedder(manifest, device=device, state=Path(self.paths.home))
-        embedder.embed_query("warm up")
+        wanted = self._configured()
+        embedder = Embedder(manifest, device=device or wanted.device, state=Path(self.paths.home))
+        vector = embedder.embed_query("warm up")
+        if not np.isfinite(vector).all() or not vector.any():
+            raise ModelError(f"The model {manifest.name} gives no vectors; its files are damaged: {manifest.repair}.")
         mask("warm up")
         self._log.event("loaded", model=manifest.name)
-        return Model(manifest, embedder, device)
+        return Model(manifest, embedder, wanted._replace(device=device or wanted.device))
 
-    def _fullest(self, than: str = "") -> Model | None:
+    def _fullest(self, device: Device | None = None, than: str = "") -> Model | None:
         """The model here under which most of the index can be searched, if that is more than under the one of the
         identity `than`."""
         try:
@@ -178,7 +192,7 @@ class Engine:
                 try:
                     manifest = find_model(name, models)
                     if manifest.identity == other:
-                        return self._loaded(manifest)
+                        return self._loaded(manifest, device)
                 except ModelError:
                     continue  # it was removed, or is damaged
         return None
@@ -206,6 +220,11 @@ class Engine:
 
 
 def fuller_models(identity: str, rows: Mapping[str, int]) -> list[str]:
-    """The models under which more rows can be searched than under this one, the fullest first. A pure decision."""
+    """The models under which more rows can be searched than under this one, the fullest first. A pure decision.
+
+    `rows` stands in the order in which the models were first used; of equals the latest is taken, which most likely
+    answered last.
+    """
     own = rows.get(identity, 0)
-    return sorted((other for other, count in rows.items() if count > own), key=lambda other: -rows[other])
+    fuller = [other for other, count in rows.items() if count > own]
+    return sorted(fuller, key=lambda other: (rows[other], fuller.index(other)), reverse=True)

@@ -15,6 +15,7 @@ from recall.embed.manifest_file import read_manifest
 from recall.models.sources import FolderSource, HubSource, Source, UrlSource
 from recall.models.transfer import LONGEST_TEXT, manifest_text
 from recall.text.clean import one_line
+from recall.wire.paths import state_home
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
@@ -39,7 +40,7 @@ def is_address(where: str) -> bool:
     return _ADDRESS.match(where) is not None
 
 
-def command(name: str, source: str | None, variants: Sequence[str]) -> str:
+def command(name: str, source: str | None, variants: Sequence[str], home: str) -> str:
     """The command line that adds a model, to be shown. A name and password in an address are left for the person."""
     words = ["recall", "models", "add", name]
     if source == "hub":
@@ -52,6 +53,7 @@ def command(name: str, source: str | None, variants: Sequence[str]) -> str:
     elif source is not None:
         words += ["--from", str(Path(source).expanduser().absolute())]
     words += [word for variant in variants for word in ("--variant", variant)]
+    words += ["--home", home] if home != state_home() else []
     return one_line(subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words))
 
 

@@ -80,11 +80,11 @@ def plan_install(name: str, source: str | None, paths: StatePaths, variants: Seq
     models = Path(paths.models).absolute()
     text, origin = find_source(name, source, models)
     manifest = _parse(text, name, models / name, origin)
-    again = command(name, source, variants)
+    again = command(name, source, variants, paths.home)
     if manifest.name != name:
         raise ModelError(
             f"{origin.words} has the model {manifest.name}, not {name}; run "
-            f"`{command(manifest.name, source, variants)}`."
+            f"`{command(manifest.name, source, variants, paths.home)}`."
         )
     unknown = [file for file in manifest.files.values() if not (file.sha256 and file.bytes)]
     manifest = replace(manifest, files={**manifest.files, **origin.facts(unknown)})

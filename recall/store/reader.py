@@ -85,7 +85,7 @@ class Reader:
             )
 
     def rows_by_model(self) -> dict[str, int]:
-        """How many rows can be searched under each model, by its identity."""
+        """How many rows can be searched under each model, by its identity, in the order of their first use."""
         with self._snapshot() as connection:
             if connection is None:
                 return {}
@@ -93,7 +93,7 @@ class Reader:
                 connection.execute(
                     """SELECT model.identity, count(*) FROM chunk
                     JOIN embedding ON embedding.digest = chunk.digest
-                    JOIN model ON model.id = embedding.model_id GROUP BY model.id"""
+                    JOIN model ON model.id = embedding.model_id GROUP BY model.id ORDER BY model.id"""
                 )
             )
 

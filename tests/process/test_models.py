@@ -427,3 +427,13 @@ def test_a_device_that_is_not_there_is_refused_before_anything_changes(sandbox: 
     assert done.returncode == 2
     assert "not cuda" in done.stderr
     assert not sandbox.state.exists()
+
+
+def test_setup_asks_the_hub_nothing_before_a_yes(sandbox: Sandbox, hub: Hub) -> None:
+    text = "\n".join(line for line in manifest_text().splitlines() if not line.startswith("sha256"))
+    know_again = Path(sandbox.paths.models, NAME, "manifest.toml")
+    know_again.write_text(text, "utf-8")
+    for words in (("--dry-run",), ("--yes",), ()):
+        done = sandbox.run("setup", "--model", NAME, *words, check=False)
+        assert (done.returncode, f"recall models add {NAME}" in done.stderr) == (1, True)
+    assert hub.log == []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -243,3 +244,31 @@ def test_another_version_of_the_model_in_use_is_followed(noted: Sandbox) -> None
     wait_until(lambda: len(rows(noted)) == 2, "the new version embeds")
     (new,) = set(rows(noted)) - set(before)
     wait_until(lambda: (noted.daemon() or {}).get("identity") == new, "the new version answers", 300)
+
+
+def test_a_device_that_is_not_there_leaves_the_answers_to_the_cpu(noted: Sandbox) -> None:
+    noted.configure('device = "cuda"\n')
+    noted.start_without_waiting()
+    wait_until(lambda: model_of(noted) is not None, "a model answers")
+    assert query(noted, QUESTIONS[0])["model"] == BUNDLED
+    found = noted.daemon() or {}
+    assert "cuda was asked for" in found["problem"]
+    assert found["device"].startswith("CPU")
+
+
+def test_mended_files_of_the_model_in_use_are_taken_up(noted: Sandbox) -> None:
+    choose(noted, OTHER)
+    noted.start()
+    before = ranking(query(noted, QUESTIONS[0]))
+    source = noted.root / "source"
+    shutil.copytree(Path(noted.paths.models) / OTHER, source)
+    noted.run("stop")
+    data = Path(noted.paths.models) / OTHER / "model.onnx.data"
+    content = bytearray(data.read_bytes())
+    content[40_000_000:70_000_000] = bytes(30_000_000)
+    data.unlink()  # a link to the bundled model's file
+    data.write_bytes(content)
+    noted.start()
+    assert ranking(query(noted, QUESTIONS[0])) != before
+    noted.run("models", "add", OTHER, "--from", str(source), "--yes", "--no-measure")
+    wait_until(lambda: ranking(query(noted, QUESTIONS[0])) == before, "the mended model answers", 60)

@@ -64,7 +64,9 @@ def _not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def paths(tmp_path: Path) -> StatePaths:
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StatePaths:
+    """The person's usual state folder."""
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "state"))
     return StatePaths(str(tmp_path / "state"))
 
 
@@ -460,3 +462,9 @@ def test_variants_are_chosen_for_the_devices_of_this_machine(share: Path) -> Non
     with pytest.raises(ModelError, match="no variant called int4; it has int8, fp16"):
         choose(manifest, ("int4",), ("cpu",), manifest.variants)
     assert devices_here()[0] == "cpu"
+
+
+def test_the_command_to_go_on_with_names_another_state_folder(paths: StatePaths, share: Path, tmp_path: Path) -> None:
+    other = StatePaths(str(tmp_path / "state 2"))
+    assert "--home" not in plan_install("small", str(share), paths).again
+    assert plan_install("small", str(share), other).again.endswith(f"--home '{tmp_path / 'state 2'}'")
