@@ -318,11 +318,12 @@ def test_an_older_hook_leaves_a_newer_daemon_alone(sandbox: Sandbox) -> None:
     assert sandbox.settled()["pid"] == pid
 
 
-def test_a_model_that_is_not_there_is_said_and_the_hook_stays_silent(sandbox: Sandbox) -> None:
+def test_a_model_that_is_not_there_is_said_and_the_bundled_one_answers(sandbox: Sandbox) -> None:
     noted(sandbox)
     sandbox.configure('model = "no-such-model"\n')
-    done = sandbox.run("query", QUESTION, check=False)
-    assert done.returncode == 1
-    assert "no-such-model" in done.stderr
-    assert sandbox.context(QUESTION) is None
-    assert sandbox.json("status")["serve"]["state"] == "failed"
+    sandbox.start()
+    assert sandbox.context(QUESTION) is not None
+    assert sandbox.json("query", QUESTION)["model"] == "multilingual-e5-small"
+    assert "no-such-model" in sandbox.json("status")["problem"]
+    done = sandbox.run("index", check=False)
+    assert (done.returncode, "no-such-model" in done.stderr) == (1, True)
