@@ -6,23 +6,21 @@ torch, and writes the manifest. Then `recall models add bge-m3 --from bge-m3`. N
 """
 
 import argparse
-import errno
-import os
 import shutil
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from export import sample
+from export.command import ExportError, exit_code, say
 from export.heads import OUTPUTS
 from export.manifest import MANIFEST, Description, Gate, write_manifest
 from export.proof import Reference, encoder, expect, torch_reference
 from export.stand_in import SIZES, write_stand_in
 from export.variants import KINDS, export_variants
-from export.weights import TOKENIZER, Checkpoint, Origin, SourceError, fetch_checkpoint, read_checkpoint
+from export.weights import TOKENIZER, Checkpoint, Origin, fetch_checkpoint, read_checkpoint
 from export.xlmr import build_graph, read_shape
 
 REPOSITORY = "BAAI/bge-m3"
@@ -31,15 +29,6 @@ PASSAGE_TOKENS = 512
 GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05, measured=False)
 
 _XLMR_TOKENIZER = Path(__file__).resolve().parents[1] / "models" / "multilingual-e5-small" / TOKENIZER
-
-
-class ExportError(Exception):
-    """Nothing was written; the message is one sentence for the person."""
-
-
-def say(line: str) -> None:
-    """One line for the person, at once."""
-    print(line, flush=True)
 
 
 def describe(checkpoint: Checkpoint, max_tokens: int) -> Description:
@@ -147,24 +136,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     """Command line: 0 when all variants are there, 1 after one sentence on stderr."""
-    arguments = parse()
-    began = time.perf_counter()
-    try:
-        short = run(arguments)
-    except (SourceError, ExportError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OSError as error:
-        full = "the disk is full (about 7 GB are needed for a moment)" if error.errno == errno.ENOSPC else None
-        reason = full or os.strerror(error.errno or 0)
-        print(f"The model could not be written to {arguments.out}: {reason}.", file=sys.stderr)
-        return 1
-    size = sum(path.stat().st_size for path in arguments.out.iterdir()) / 1e6
-    say(f"{arguments.out}: {size:.0f} MB in {time.perf_counter() - began:.0f} s")
-    if short:
-        print(f"These variants fell short of their proof: {', '.join(short)}.", file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(run, parse(), room_gb=7)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,15 @@ embeddinggemma-300m`. Needs recall's extra `export`.
 """
 
 import argparse
-import errno
-import os
 import shutil
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from export import sample
+from export.command import ExportError, exit_code, say
 from export.gemma import OUTPUTS, build_graph
 from export.gemma_weights import DENSE, Gemma, read_gemma, write_stand_in
 from export.manifest import MANIFEST, Description, Gate, checksum, write_manifest
@@ -46,15 +44,6 @@ NOTICE = (
     f"{NAME} and everything made from its weights, this export too, stay under the {LICENCE}: {TERMS}\n"
     "Whoever passes the files on passes these terms on with them, and says that they were changed."
 )
-
-
-class ExportError(Exception):
-    """Nothing was written; the message is one sentence for the person."""
-
-
-def say(line: str) -> None:
-    """One line for the person, at once."""
-    print(line, flush=True)
 
 
 def describe(model: Gemma, max_tokens: int) -> Description:
@@ -162,13 +151,15 @@ def run(arguments: argparse.Namespace) -> tuple[str, ...]:
     names = arguments.variants.split(",")
     if unknown := [name for name in names if name not in KINDS]:
         raise ExportError(f"--variants should name some of {', '.join(KINDS)}, not {unknown[0]!r}.")
-    with tempfile.TemporaryDirectory(prefix="recall-export-") as name:
+    out = arguments.out.absolute()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the result: the system's folder for temporary files may be in memory.
+    with tempfile.TemporaryDirectory(prefix=".weights-", dir=out.parent) as name:
         folder, origin = find_weights(arguments, Path(name) / "weights")
         model = read_gemma(folder, origin)
         if not arguments.random:
             say(NOTICE)
         reference = torch_reference(model)
-        out = arguments.out.absolute()
         return export(model, out, names, reference, max_tokens=arguments.max_tokens, force=arguments.force)
 
 
@@ -210,24 +201,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> int:
     """Command line: 0 when all variants are there, 1 after one sentence on stderr."""
-    arguments = parse()
-    began = time.perf_counter()
-    try:
-        short = run(arguments)
-    except (SourceError, ExportError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OSError as error:
-        full = "the disk is full (about 4 GB are needed for a moment)" if error.errno == errno.ENOSPC else None
-        reason = full or os.strerror(error.errno or 0)
-        print(f"The model could not be written to {arguments.out}: {reason}.", file=sys.stderr)
-        return 1
-    size = sum(path.stat().st_size for path in arguments.out.iterdir()) / 1e6
-    say(f"{arguments.out}: {size:.0f} MB in {time.perf_counter() - began:.0f} s")
-    if short:
-        print(f"These variants fell short of their proof: {', '.join(short)}.", file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(run, parse(), room_gb=4)
 
 
 if __name__ == "__main__":
