@@ -11,12 +11,13 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import export_bge_m3
+from export.command import ExportError
 from export.proof import Reference
 from export.stand_in import SIZES
 from export.variants import KINDS
 from export.weights import Checkpoint, Origin, SourceError, fetch_checkpoint, read_checkpoint
 from export.xlmr import read_shape
-from export_bge_m3 import ExportError, find_weights, parse, run
+from export_bge_m3 import find_weights, parse, run
 from recall.embed.manifest_file import read_manifest
 
 ROOT = Path(__file__).resolve().parents[3]

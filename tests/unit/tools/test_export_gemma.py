@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))  # its packages are imported as the scripts there do it
 
 import export_embeddinggemma as tool  # noqa: E402
+from export.command import ExportError  # noqa: E402
 from export.gemma import build_graph  # noqa: E402
 from export.gemma_weights import DENSE, Gemma, balance, read_gemma, read_layer, read_shape, write_stand_in  # noqa: E402
 from export.proof import encoder  # noqa: E402
@@ -232,7 +233,7 @@ def test_a_variant_that_falls_short_is_left_out(model: Gemma, tmp_path: Path) ->
         return values | {"dense": (values["dense"] + noise).astype(np.float32)}
 
     out = tmp_path / "model"
-    with pytest.raises(tool.ExportError, match="nothing was written"):
+    with pytest.raises(ExportError, match="nothing was written"):
         tool.export(model, out, ["fp32"], wrong, max_tokens=512, force=False)
     assert not list(tmp_path.iterdir())
     assert tool.export(model, out, ["fp32"], wrong, max_tokens=512, force=True) == ("fp32",)
@@ -241,7 +242,7 @@ def test_a_variant_that_falls_short_is_left_out(model: Gemma, tmp_path: Path) ->
 
 def test_a_folder_that_is_no_exported_model_is_not_replaced(model: Gemma, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", "utf-8")
-    with pytest.raises(tool.ExportError, match="is no exported model"):
+    with pytest.raises(ExportError, match="is no exported model"):
         tool.export(model, tmp_path, ["fp32"], numpy_reference(model), max_tokens=512, force=False)
     assert (tmp_path / "mine.txt").read_text("utf-8") == "mine"
 
