@@ -28,7 +28,9 @@ from recall.embed.manifest_file import read_manifest
 from recall.evals.measure import ask, index_corpus, read_corpus
 from recall.evals.metrics import summarize
 from recall.evals.questions import read_questions
+from recall.late.late import Late
 from recall.models.speeds import measure
+from recall.search.answer import Rules
 
 HEAD = ("model", "variant", "MB", "hit@1", "hit@3", "MRR", "ms a question", "p95", "chunks/s", "MB resident")
 
@@ -81,10 +83,11 @@ def measured(manifest: Manifest, variant: str, corpora: Path) -> dict[str, Any]:
     embedder = Embedder(manifest, device="cpu")
     speed = measure(embedder)
     resident = psutil.Process().memory_info().rss / 1e6
+    late, rules = Late(embedder), Rules.of(manifest, "calibrated")
     ranks: list[int | None] = []
     for path in sorted(corpora.glob("*/queries.jsonl")):
-        corpus = index_corpus(path.parent, read_corpus(path.parent)[0], embedder)
-        ranks += [outcome.rank for outcome in ask(corpus, read_questions(path), embedder, manifest.gate)]
+        corpus = index_corpus(path.parent, read_corpus(path.parent)[0], embedder, late)
+        ranks += [outcome.rank for outcome in ask(corpus, read_questions(path), embedder, rules)]
     ranking = summarize(ranks)
     figures = (
         manifest.name,

@@ -1,13 +1,15 @@
-"""Measure the product on the evaluation corpora: ranking, silence, and gate values that would serve better.
+"""Measure the product on the evaluation corpora: ranking beside the plain one, silence, and the gate's whole curve.
 
-    python tools/evaluate.py [--corpora FOLDER] [--model NAME ...] [--calibrate] [--examples N]
+    python tools/evaluate.py [--corpora FOLDER] [--models FOLDER] [--model NAME ...] [--gap] [--examples N]
 
 Each corpus folder (`NAME/queries.jsonl` and its Markdown files) is one project. `unrelated.jsonl` beside them holds
-messages that deserve silence; they are asked in every corpus. `--calibrate` proposes gate values and shows how well
-values found on the other corpora serve each one.
+messages that deserve silence; they are asked in every corpus. All models that are installed in the folder `--models`
+are measured, and the bundled one. `--gap` proposes values for the gap rule and shows how well those found on the other
+corpora serve each one.
 """
 
 import argparse
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -17,29 +19,32 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from recall.core.errors import RecallError, UsageError
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.evals import calibrate, report
+from recall.embed.manifest import BUNDLED
+from recall.evals import calibrate, curve, report
 from recall.evals.measure import Corpus, Outcome, ask, index_corpus, read_corpus
 from recall.evals.questions import Question, read_questions
+from recall.late.late import Late
+from recall.search.answer import Rules
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 #: Shares of plain unrelated messages that may get something, for the curve; the third is the one that is proposed.
 FALSE_SPEECH = (0.0, 0.05, 0.10, 0.15, 0.20, 0.30, 0.50, 1.0)
-ALLOWED = 0.10
+ALLOWED, ALLOWED_HARD = 0.10, 0.25
 
 
 def main() -> int:
     """Evaluate each named model. Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, default=CORPORA, help=f"folder of the corpora (default {CORPORA})")
-    parser.add_argument("--model", action="append", help="name of a model (default multilingual-e5-small); repeatable")
+    parser.add_argument("--model", action="append", help="name of a model (default: all installed); repeatable")
     parser.add_argument("--models", type=Path, help="folder of models that are not bundled")
-    parser.add_argument("--calibrate", action="store_true", help="propose gate values and print the curve")
+    parser.add_argument("--gap", action="store_true", help="propose values for the gap rule and print its curve")
     parser.add_argument(
         "--examples", type=int, default=0, metavar="N", help="print N found questions of each language pair"
     )
     arguments = parser.parse_args()
     try:
-        for name in arguments.model or ["multilingual-e5-small"]:
+        for name in arguments.model or installed(arguments.models):
             evaluate(name, arguments)
     except RecallError as error:
         print(error, file=sys.stderr)
@@ -47,24 +52,47 @@ def main() -> int:
     return 0
 
 
+def installed(models: Path | None) -> list[str]:
+    """The bundled model, and those in the folder of models."""
+    found = sorted(path.parent.name for path in models.glob("*/manifest.toml")) if models else []
+    return [BUNDLED, *(name for name in found if name != BUNDLED)]
+
+
 def evaluate(name: str, arguments: argparse.Namespace) -> None:
     """Measure one model and print the tables."""
     manifest = find_model(name, arguments.models)
     embedder = Embedder(manifest)
+    late = Late(embedder)
+    rules = Rules.of(manifest, "calibrated")
     unrelated = read_questions(arguments.corpora / "unrelated.jsonl")
     outcomes: list[Outcome] = []
-    for corpus, questions in _corpora(arguments.corpora, embedder):
-        outcomes += ask(corpus, [*questions, *unrelated], embedder, manifest.gate)
-    gate = manifest.gate
-    print(f"\n## {name}\n\nfloor {gate.floor}, weak {gate.weak}, strong {gate.strong}, near {gate.near}\n")
-    print(*report.ranking_table(outcomes), "", *report.gate_table(outcomes), sep="\n")
+    for corpus, questions in _corpora(arguments.corpora, embedder, late):
+        outcomes += ask(corpus, [*questions, *unrelated], embedder, rules)
+    print(f"\n## {name}\n\n{manifest.weights}\n{manifest.calibration}\n")
+    milliseconds = sorted(1000 * outcome.seconds for outcome in outcomes)
+    print(f"search: median {statistics.median(milliseconds):.1f} ms, slowest {milliseconds[-1]:.1f} ms\n")
+    print(*report.comparison_table(outcomes), "", *report.ranking_table(outcomes), "", sep="\n")
+    print(*report.gate_table(outcomes), "", *report.choice_table(_choices(outcomes)), sep="\n")
     if arguments.examples:
         print("", *report.examples(outcomes, arguments.examples), sep="\n")
-    if arguments.calibrate:
+    if arguments.gap:
         _calibrate(outcomes)
 
 
-def _corpora(folder: Path, embedder: Embedder) -> list[tuple[Corpus, list[Question]]]:
+def _choices(outcomes: list[Outcome]) -> dict[str, curve.Choice]:
+    """The gate's curve over all messages, and each corpus under a threshold that was found on the others."""
+    found = {
+        f"at most {share:.0%} of unrelated": curve.measure(outcomes, curve.choose(outcomes, share))
+        for share in FALSE_SPEECH
+    }
+    for corpus in sorted({outcome.corpus for outcome in outcomes}):
+        others = [outcome for outcome in outcomes if outcome.corpus != corpus]
+        own = [outcome for outcome in outcomes if outcome.corpus == corpus]
+        found[f"{corpus}, found on the others"] = curve.measure(own, curve.choose(others, ALLOWED, ALLOWED_HARD))
+    return found
+
+
+def _corpora(folder: Path, embedder: Embedder, late: Late) -> list[tuple[Corpus, list[Question]]]:
     """Index every corpus of the folder, telling how long it took."""
     found = sorted(folder.glob("*/queries.jsonl"))
     if not found:
@@ -75,9 +103,9 @@ def _corpora(folder: Path, embedder: Embedder) -> list[tuple[Corpus, list[Questi
         documents, skipped = read_corpus(path.parent)
         for item in skipped:
             print(f"skipped {item.path}: {item.reason}", file=sys.stderr)
-        corpus = index_corpus(path.parent, documents, embedder)
-        seconds, rows = time.perf_counter() - started, len(corpus.snapshot.row_documents)
-        print(f"{corpus.name}: {len(documents)} documents, {rows} chunks, {seconds:.0f} s", file=sys.stderr)
+        corpus = index_corpus(path.parent, documents, embedder, late)
+        seconds, rows = time.perf_counter() - started, len(corpus.source.snapshot.rows.row_ids)
+        print(f"{corpus.name}: {len(documents)} documents, {rows} rows, {seconds:.0f} s", file=sys.stderr)
         corpora.append((corpus, read_questions(path)))
     return corpora
 

@@ -29,7 +29,7 @@ LICENCE = "Gemma Terms of Use"
 TERMS = "https://ai.google.dev/gemma/terms"
 #: Longer texts are cut, as in indexing: attention takes the square of the length.
 PASSAGE_TOKENS = 512
-#: Found with `python tools/evaluate.py --calibrate` as models/README.md describes it; the gap says little here.
+#: Found with `python tools/evaluate.py --gap` as models/README.md describes it; the gap says little here.
 GATE = Gate(floor=0.313, weak=0.001, strong=0.111, near=0.031, measured=True)
 
 _ROOT = Path(__file__).resolve().parents[1]

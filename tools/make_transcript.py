@@ -34,14 +34,15 @@ from recall.embed.embedder import Embedder
 from recall.embed.catalog import find_model
 from recall.index.pipeline import run
 from recall.index.sources import sources_of
+from recall.late.late import Late
 from recall.sources.projects import discover
 from recall.wire.paths import StatePaths
 
 state, claude = sys.argv[1], Path(sys.argv[2])
 embedder = Embedder(find_model("multilingual-e5-small", None))
-embedder.embed_query("warm up")
+late = Late(embedder)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-report = asdict(run(StatePaths(state), sources_of([claude], discover([claude])), embedder))
+report = asdict(run(StatePaths(state), sources_of([claude], discover([claude])), embedder, late))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 unit = 1 if sys.platform == "darwin" else 1024
 print(json.dumps(report | {"model_mb": before * unit / 1e6, "peak_mb": peak * unit / 1e6}))

@@ -91,6 +91,7 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     from recall.embed.embedder import Embedder
     from recall.index.pipeline import run as run_pipeline
     from recall.index.sources import configured_sources
+    from recall.late.late import Late
     from recall.sources.projects import discover
 
     make_private_folder(paths.home)
@@ -106,6 +107,7 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
             paths,
             configured_sources(folders, discover(folders), config),
             embedder,
+            Late(embedder, Path(paths.everyday)),
             progress=lambda p: line.show(p.chunks_done, p.chunks_total, p.seconds_left),
         )
     except StoreBusy:

@@ -42,6 +42,7 @@ SETTINGS: tuple[Setting, ...] = (
         "what the model runs on; auto: the first that passes a test",
         choices=("auto", "cpu", "cuda", "coreml"),
     ),
+    Setting("gate", "calibrated", "rule for how much is handed over", choices=("calibrated", "gap")),
     Setting("hook.budget_ms", 300, "longest time in ms that a message may wait for recall", low=60, high=5000),
     Setting("hook.min_characters", 8, "shorter messages are not searched", low=1, high=1000),
     Setting("daemon.transport", "auto", "auto: unix socket, on Windows loopback TCP", choices=("auto", "unix", "tcp")),

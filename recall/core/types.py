@@ -1,7 +1,7 @@
 """Shared value types: records on their way from a file to a headline."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 Kind = Literal["memory", "knowledge", "conversation"]
@@ -11,6 +11,9 @@ Tier = Literal["none", "some", "strong"]
 #: The word that stands for each kind in a headline.
 LABELS: dict[Kind, str] = {"memory": "memory", "knowledge": "rule", "conversation": "conversation"}
 
+#: Numbers in the background of a text: its mean score over each group of everyday messages (`late.everyday.GROUPS`),
+#: and the deviation over all of them.
+BACKGROUND = 6
 
 #: Key of the project of records that belong to all projects.
 SHARED = ""
@@ -104,7 +107,12 @@ class AnyRecord(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked document. `score` is the cosine of its best chunk; `rank` starts at 1."""
+    """One ranked document; `rank` starts at 1.
+
+    `score` is on the scale of the model and the index: how many deviations of everyday messages the document scores
+    above what they score on it. `signs` are what it was made of: `dense` and `late`, in the same unit, and `cosine`,
+    the plain one of its best chunk.
+    """
 
     rank: int
     score: float
@@ -119,3 +127,4 @@ class Hit:
     group: str | None = None
     successor: str | None = None
     successor_path: str | None = None
+    signs: Mapping[str, float] = field(default_factory=dict, hash=False)

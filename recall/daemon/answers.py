@@ -4,29 +4,31 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recall.core.errors import DaemonRefused, UsageError
 from recall.core.types import KINDS, Hit
-from recall.daemon.batcher import Vector
 from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
 from recall.daemon.loaded import LoadedIndexes
 from recall.daemon.naming import project_meant, project_name
 from recall.daemon.prompt import Message, empties_the_conversation, gist, read_message, reason_to_skip
 from recall.daemon.sessions import Session, Sessions
+from recall.daemon.sketches import Sketches
 from recall.embed.embedder import Embedder
-from recall.search.answer import Result, hand_over, search
-from recall.search.gate import CANDIDATES
+from recall.embed.encoder import Heads
+from recall.search.answer import Result, Rules, ask, hand_over, search
+from recall.search.score import Source
 from recall.search.select import Asker
 from recall.text.language import language_of
 
 #: Most hits that `query` may ask for.
 MAX_LIMIT = 1000
 NOTHING = Result()
-NO_VECTOR: Vector = np.empty(0, np.float32)
+NO_HEADS = Heads(np.empty(0, np.float32), np.empty((0, 0), np.float32), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,11 @@ UNREADABLE = Decision("unreadable")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that was read. `text` has to be embedded by `embedder` for `answer`, which is called with the vector;
-    without a text nothing has to be searched, and it is called with NO_VECTOR.
+    """A question that was read. `text` has to be embedded by `embedder` for `answer`, which is called with what
+    came of it; without a text nothing has to be searched, and it is called with NO_HEADS.
     """
 
-    answer: Callable[[Vector], bytes]
+    answer: Callable[[Heads], bytes]
     embedder: Embedder | None = None
     text: str = ""
 
@@ -63,6 +65,7 @@ class Answers:
         self._loaded = LoadedIndexes()
         self._sessions = Sessions()
         self._sessions.restore(journal.shown())
+        self._sketches = Sketches(Path(engine.paths.index))
 
     def hook(self, body: bytes) -> Asked:
         """A message of the hook, answered by the line that it prints, empty for silence.
@@ -77,8 +80,8 @@ class Answers:
             return Asked(lambda _: self._tell(message, session, silence or UNREADABLE, started))
         ready = self._ready()
 
-        def answer(vector: Vector) -> bytes:
-            return self._tell(message, session, self._decide(ready, vector, message, session), started)
+        def answer(heads: Heads) -> bytes:
+            return self._tell(message, session, self._decide(ready, heads, message, session), started)
 
         return Asked(answer, ready.model.embedder, gist(message.prompt))
 
@@ -103,21 +106,23 @@ class Answers:
         limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
         silence = self._silence(message, Session()) if auto else None
 
-        def answer(vector: Vector) -> bytes:
+        def answer(heads: Heads) -> bytes:
             extra: dict[str, Any] = {}
             if auto:
-                decision = silence or self._decide(ready, vector, message, Session())
+                decision = silence or self._decide(ready, heads, message, Session())
                 result, hits, reason = decision.result, decision.items, decision.reason
                 printed = json.loads(decision.line)["hookSpecificOutput"] if decision.line else {}
                 extra = {"additional_context": printed.get("additionalContext")}
             else:
-                result = _search(ready, vector, message, scope, kinds=kinds, limit=limit)
+                result = self._search(ready, heads, message, scope, kinds=kinds, limit=limit)
                 hits, reason = result.hits, result.reason
             found = {
                 "tier": result.tier,
                 "gap": round(result.gap, 4),
                 "top": round(result.top, 4),
+                "probability": round(result.probability, 3),
                 "reason": reason,
+                "signs": {name: round(value, 3) for name, value in result.signs.items()},
                 "project": project_name(ready.projects, scope) if scope is not None else None,
                 "hits": [_hit(hit) for hit in hits],
                 "model": ready.model.manifest.name,
@@ -157,11 +162,11 @@ class Answers:
             return Decision(reason) if reason else UNREADABLE
         return Decision("answered") if session.is_second_call(message.prompt_id) else None
 
-    def _decide(self, ready: Ready, vector: Vector, message: Message, session: Session) -> Decision:
+    def _decide(self, ready: Ready, heads: Heads, message: Message, session: Session) -> Decision:
         """Search for a message and render what the gate and the session let through."""
         emptied = session.look(message.transcript)
         scope = ready.projects.current(message.cwd, message.transcript)
-        result = _search(ready, vector, message, scope, kinds=KINDS, limit=CANDIDATES)
+        result = self._search(ready, heads, message, scope)
         asker = Asker(
             projects=scope,
             shown=session.shown,
@@ -171,10 +176,28 @@ class Answers:
         )
         config = self._engine.config.current()
         language = ready.snapshot.language if config["language"] == "auto" else config["language"]
-        printed = hand_over(result, ready.model.manifest.gate, language, asker, message.event)
+        printed = hand_over(result, self._rules(ready), language, asker, message.event)
         if printed:
             return Decision(result.reason, printed.line, printed.hits, result, emptied)
         return Decision("already shown" if result.tier != "none" else result.reason, result=result, emptied=emptied)
+
+    def _search(
+        self, ready: Ready, heads: Heads, message: Message, scope: frozenset[str] | None, **options: Any
+    ) -> Result:
+        language = language_of(message.prompt)
+        late = ready.model.late
+        return search(
+            Source(ready.snapshot, late, self._sketches.of(ready.snapshot.generation)),
+            ask(heads, late, language),
+            self._rules(ready),
+            projects=scope,
+            language=language,
+            session=message.session,
+            **options,
+        )
+
+    def _rules(self, ready: Ready) -> Rules:
+        return Rules.of(ready.model.manifest, self._engine.config.current()["gate"])
 
     def _ready(self) -> Ready:
         ready = self._engine.ready
@@ -183,20 +206,11 @@ class Answers:
         return ready
 
 
-def _search(ready: Ready, vector: Vector, message: Message, scope: frozenset[str] | None, **options: Any) -> Result:
-    return search(
-        ready.snapshot,
-        vector,
-        ready.model.manifest.gate,
-        projects=scope,
-        language=language_of(message.prompt),
-        session=message.session,
-        **options,
-    )
-
-
 def _hit(hit: Hit) -> dict[str, Any]:
     """A hit as `query --json` shows it; what a kind does not have is left out."""
-    fields = asdict(hit) | {"score": round(hit.score, 4)}
+    fields = asdict(hit) | {
+        "score": round(hit.score, 4),
+        "signs": {name: round(value, 4) for name, value in hit.signs.items()},
+    }
     usual = ("rank", "score", "kind", "name", "description", "path", "project", "date")
     return {key: value for key, value in fields.items() if key in usual or value is not None}

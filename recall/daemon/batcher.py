@@ -8,13 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from recall.embed.embedder import Embedder
-
-Vector = npt.NDArray[np.float32]
-
+from recall.embed.encoder import Heads
 
 #: The share of the newest call in the estimate of what a question takes.
 _NEWEST = 0.5
@@ -25,7 +20,7 @@ class _Waiting:
     embedder: Embedder
     text: str
     seconds_left: Callable[[], float]
-    vector: "asyncio.Future[Vector | None]"
+    heads: "asyncio.Future[Heads | None]"
 
 
 class Batcher:
@@ -41,16 +36,16 @@ class Batcher:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embed")
         self._work: asyncio.Task[None] | None = None
 
-    async def embed(self, embedder: Embedder, text: str, seconds_left: Callable[[], float]) -> Vector | None:
-        """float32 [dimension] for a question, None when at its turn `seconds_left` says that nobody waits any more.
+    async def embed(self, embedder: Embedder, text: str, seconds_left: Callable[[], float]) -> Heads | None:
+        """What the model makes of a question, None when at its turn `seconds_left` says that nobody waits any more.
 
         Raises what the embedder raises for it.
         """
-        vector: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(embedder, text, seconds_left, vector))
+        heads: asyncio.Future[Heads | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(embedder, text, seconds_left, heads))
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._embed_all())
-        return await vector
+        return await heads
 
     def close(self) -> None:
         """Wait for the call in work and end the thread."""
@@ -61,18 +56,18 @@ class Batcher:
         while batch := self._next_batch():
             embedder, began = batch[0].embedder, time.monotonic()
             try:
-                vectors = await loop.run_in_executor(
-                    self._thread, embedder.embed_queries, [waiting.text for waiting in batch]
+                all_heads = await loop.run_in_executor(
+                    self._thread, embedder.heads, [waiting.text for waiting in batch]
                 )
             except Exception as error:
                 for waiting in batch:
-                    if not waiting.vector.done():
-                        waiting.vector.set_exception(error)
+                    if not waiting.heads.done():
+                        waiting.heads.set_exception(error)
             else:
                 self._learn((time.monotonic() - began) / len(batch))
-                for waiting, vector in zip(batch, vectors, strict=True):
-                    if not waiting.vector.done():
-                        waiting.vector.set_result(vector)
+                for waiting, heads in zip(batch, all_heads, strict=True):
+                    if not waiting.heads.done():
+                        waiting.heads.set_result(heads)
 
     def _next_batch(self) -> list[_Waiting]:
         """The longest-waiting questions of one model, as many as can be done; late ones are answered on the way."""
@@ -81,9 +76,9 @@ class Batcher:
         while self._waiting:
             first = self._waiting[0]
             left = first.seconds_left()
-            if first.vector.done() or left <= 0:
-                if not first.vector.done():
-                    first.vector.set_result(None)
+            if first.heads.done() or left <= 0:
+                if not first.heads.done():
+                    first.heads.set_result(None)
             elif batch and (first.embedder is not batch[0].embedder or len(batch) >= most):
                 break
             else:

@@ -17,7 +17,8 @@ from recall.embed.devices import Wanted as Device
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.memory import release_free_memory
-from recall.search.answer import Snapshot, take_snapshot
+from recall.late.late import Late
+from recall.search.snapshot import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
 from recall.store.reader import Reader
 from recall.store.views import Rows, Summary
@@ -42,6 +43,7 @@ class Model:
 
     manifest: Manifest
     embedder: Embedder
+    late: Late
     wanted: "Wanted"
 
 
@@ -152,7 +154,7 @@ class Engine:
         """Swap in what has changed: the projects always, the snapshot when the index was written since."""
         assert self.ready is not None  # noqa: S101  called by the thread that loads
         changed = self._version_of_index() != self._seen
-        snapshot = self._read(self.ready.model.embedder.identity) if changed else self.ready.snapshot
+        snapshot = self._read(self.ready.model) if changed else self.ready.snapshot
         self.ready = replace(self.ready, snapshot=snapshot, projects=projects)
 
     def close(self) -> None:
@@ -177,7 +179,8 @@ class Engine:
             raise ModelError(f"The model {manifest.name} gives no vectors; its files are damaged: {manifest.repair}.")
         mask("warm up")
         self._log.event("loaded", model=manifest.name)
-        return Model(manifest, embedder, wanted._replace(device=device or wanted.device))
+        late = Late(embedder, Path(self.paths.everyday))
+        return Model(manifest, embedder, late, wanted._replace(device=device or wanted.device))
 
     def _fullest(self, device: Device | None = None, than: str = "") -> Model | None:
         """The model here under which most of the index can be searched, if that is more than under the one of the
@@ -198,19 +201,19 @@ class Engine:
         return None
 
     def _make_ready(self, model: Model, projects: Projects) -> Ready:
-        return Ready(model, self._read(model.embedder.identity), projects)
+        return Ready(model, self._read(model), projects)
 
-    def _read(self, identity: str) -> Snapshot:
+    def _read(self, model: Model) -> Snapshot:
         """A snapshot built beside the one in use. An index that cannot be read counts as empty: the next run sets it
         aside, or says what is wrong."""
         try:
             self._seen = self._version_of_index()
-            rows = self._reader.load(identity)
-            self.summary = self._reader.summary(identity)
+            rows = self._reader.load(model.embedder.identity)
+            self.summary = self._reader.summary(model.embedder.identity)
         except StoreError as error:
             self._log.failure("read-failed", error)
             rows = Rows.none()
-        return take_snapshot(rows.vectors, rows.row_documents, rows.documents, rows.projects, rows.generation)
+        return take_snapshot(rows, model.late.bank)
 
     def _version_of_index(self) -> tuple[int, ...] | None:
         try:

@@ -7,12 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from recall.core.errors import RecallError, UsageError
-from recall.daemon.answers import NO_VECTOR, Answers, Asked
-from recall.daemon.batcher import Batcher, Vector
+from recall.daemon.answers import NO_HEADS, Answers, Asked
+from recall.daemon.batcher import Batcher
 from recall.daemon.engine import Engine
 from recall.daemon.indexer import Indexer
 from recall.daemon.lifecycle import MAX_IN_FLIGHT, MAX_WAITING, seconds_left
 from recall.daemon.status import status
+from recall.embed.encoder import Heads
 from recall.wire.protocol import Request
 
 Answer = tuple[str, bytes]
@@ -84,12 +85,12 @@ class Handlers:
                     if left() <= 0:
                         return "none", b""
                     asked = await loop.run_in_executor(self._thread, read)
-                    vector: Vector | None = NO_VECTOR
+                    heads: Heads | None = NO_HEADS
                     if asked.embedder is not None:
-                        vector = await self._batcher.embed(asked.embedder, asked.text, left)
-                    if vector is None:
+                        heads = await self._batcher.embed(asked.embedder, asked.text, left)
+                    if heads is None:
                         return "none", b""
-                    body = await loop.run_in_executor(self._thread, asked.answer, vector)
+                    body = await loop.run_in_executor(self._thread, asked.answer, heads)
                     return ("ok", body) if body else ("none", b"")
         finally:
             self._present -= 1

@@ -127,6 +127,7 @@ class Indexer:
                     engine.paths,
                     configured_sources(folders, projects, engine.config.current()),
                     model.embedder,
+                    model.late,
                     progress=show,
                     pause=engine.turnstile.let_questions_pass,
                     stop=is_over,

@@ -109,22 +109,23 @@ class Embedder:
         """
         vectors = np.empty((len(texts), self.dimension), np.float32)
         for places, batch in self.embed_batches(texts, pause):
-            vectors[places] = batch
+            vectors[places] = [heads.dense for heads in batch]
         return vectors
 
     def embed_batches(
         self, texts: Sequence[str], pause: Callable[[], None] = lambda: None
-    ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """The same batch by batch: places in `texts`, and float32[len(places), dimension].
+    ) -> Iterator[tuple[list[int], list[Heads]]]:
+        """All heads for such texts, batch by batch: places in `texts`, and what they gave for each.
 
         Texts that share no call come in the order given; the others by length.
         """
+        prefix = self._prefix("passage")
         for start in range(0, len(texts), _SORTED):
             ids = self._encode(self._manifest.passage_prefix, texts[start : start + _SORTED])
             for batch in plan([len(text) for text in ids], self._open().encoder.limits):
                 members = [ids[row] for row in batch.rows]
-                vectors = self._passages.run(partial(self._embed, members), pause)
-                yield [start + row for row in batch.rows], vectors
+                heads = self._passages.run(partial(self._heads, members, prefix), pause)
+                yield [start + row for row in batch.rows], heads
 
     def interrupt(self) -> None:
         """End the passages' runs in hand (within milliseconds), so that a question goes first; they begin again."""
@@ -133,8 +134,7 @@ class Embedder:
     def heads(self, texts: Sequence[str], kind: Literal["query", "passage"] = "query") -> list[Heads]:
         """What each head of the model gives for each text, in one run of the model for all heads."""
         prefix = self._manifest.query_prefix if kind == "query" else self._manifest.passage_prefix
-        ids = self._encode(prefix, texts)
-        return self._on_device(lambda encoder: encoder.heads(ids, self._special))
+        return self._heads(self._encode(prefix, texts), self._prefix(kind))
 
     def close(self) -> None:
         """Free the model. Calls under way end well; later ones raise ModelError."""
@@ -145,8 +145,15 @@ class Embedder:
     def _encode(self, prefix: str, texts: Sequence[str]) -> list[list[int]]:
         return [self._tokenizer.encode(prefix + text) for text in texts]
 
-    def _embed(self, ids: Sequence[Sequence[int]], stop: Stop) -> NDArray[np.float32]:
-        return self._on_device(lambda encoder: encoder.embed(ids, stop))
+    def _prefix(self, kind: Literal["query", "passage"]) -> list[int]:
+        """The ids that a text of this kind begins with, without what ends it."""
+        ids = self._tokenizer.encode(self._manifest.query_prefix if kind == "query" else self._manifest.passage_prefix)
+        while ids and ids[-1] in self._special:
+            ids.pop()
+        return ids
+
+    def _heads(self, ids: Sequence[Sequence[int]], prefix: Sequence[int], stop: Stop | None = None) -> list[Heads]:
+        return self._on_device(lambda encoder: encoder.heads(ids, self._special, prefix, stop))
 
     def _on_device(self, work: Callable[[Encoder], T]) -> T:
         """`work` on the device, and on the CPU from the moment that the device fails."""

@@ -28,9 +28,9 @@ class Heads:
     """All that one run gave for a text.
 
     `dense`: float32[dimension] of length 1. `tokens`: float32[tokens, width], each row of length 1, the multi-vector
-    head where the graph has one, else the token vectors that the dense one was pooled from, else none (0 rows); special
-    tokens such as <s> are left out, those of the prefix are not. `sparse`: the largest weight of each token id that
-    has one above 0, special tokens left out; None where the graph has no such head.
+    head where the graph has one, else the token vectors that the dense one was pooled from, else none (0 rows).
+    `sparse`: the largest weight of each token id that has one above 0; None where the graph has no such head. Special
+    tokens such as <s> and the prefix are left out of both: what all texts share tells nothing.
     """
 
     dense: NDArray[np.float32]
@@ -75,16 +75,26 @@ class Encoder:
             vectors[list(batch.rows)] = self._pool(output, members)
         return vectors
 
-    def heads(self, texts: Sequence[Sequence[int]], special: frozenset[int]) -> list[Heads]:
-        """What each head of the graph gives for each text. `special`: ids whose tokens are left out."""
+    def heads(
+        self,
+        texts: Sequence[Sequence[int]],
+        special: frozenset[int],
+        prefix: Sequence[int] = (),
+        stop: Stop | None = None,
+    ) -> list[Heads]:
+        """What each head of the graph gives for each text, without the tokens of `special` and of the `prefix`, which
+        is given as ids.
+
+        Raises what `embed` does.
+        """
         found: dict[int, Heads] = {}
         for batch in plan([len(text) for text in texts], self.limits):
             members = [texts[row] for row in batch.rows]
             ids, mask = pad(members, batch)
-            output = self._graph.run(ids, mask, heads=True)
+            output = self._graph.run(ids, mask, heads=True, stop=stop)
             dense = self._pool(output, members)
             for place, row in enumerate(batch.rows):
-                kept = np.array([token not in special for token in members[place]], bool)
+                kept = _own(members[place], special, prefix)
                 sparse = None if output.sparse is None else _weights(output.sparse[place], members[place], kept)
                 found[row] = Heads(dense[place], self._tokens(output, place, batch.tokens, kept), sparse)
         return [found[row] for row in range(len(texts))]
@@ -153,6 +163,14 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     scaled: NDArray[np.float32] = vectors / np.maximum(length, np.finfo(np.float32).tiny)
     return scaled
+
+
+def _own(text: Sequence[int], special: frozenset[int], prefix: Sequence[int]) -> NDArray[np.bool_]:
+    """Which tokens are the text's own. The last of the prefix may have become one with the text's first."""
+    ahead = 0
+    while ahead < min(len(prefix), len(text)) and text[ahead] == prefix[ahead]:
+        ahead += 1
+    return np.array([place >= ahead and token not in special for place, token in enumerate(text)], bool)
 
 
 def _weights(row: NDArray[np.float32], text: Sequence[int], kept: NDArray[np.bool_]) -> dict[int, float]:

@@ -29,6 +29,38 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic model of whether the best record is wanted, over the signs that `search.gate.Signs` explains.
+
+    `bias` and a weight for each sign give the probability. `some` and `strong` are the probabilities from which a
+    little and from which much is handed over, `near` how far below the top, in deviations, a record may score in the
+    strong tier. The signs are measured in the scatter of everyday messages on the person's own records, so that one set
+    of values serves models whose cosines lie far apart: these were found on 192 reworded questions over five
+    collections of notes, 150 everyday messages, 75 near misses and the questions of the other collections, with
+    multilingual-e5-small and embeddinggemma-300m. The weight of the length is kept far below what these sets would give
+    it, for in them every question is long.
+    """
+
+    bias: float = -6.75
+    cosine: float = 1.0
+    score: float = 0.3
+    length: float = 2.0
+    some: float = 0.5
+    strong: float = 0.75
+    near: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How a document's score is put together under this model: `dense`, the weight of the plain cosine beside late
+    interaction, and `rarity`, the power of how much a question's token tells the records apart (0: all count alike).
+    """
+
+    dense: float = 0.4
+    rarity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Outputs:
     """Names of the graph's outputs.
 
@@ -100,6 +132,8 @@ class Manifest:
     max_tokens: int
     gate: Gate
     files: Mapping[Path, ModelFile]
+    calibration: Calibration = Calibration()
+    weights: Weights = Weights()
     hub: Hub | None = None
 
     @property

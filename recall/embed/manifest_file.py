@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from recall.core.errors import ModelError
-from recall.embed.manifest import Device, Gate, Hub, Manifest, ModelFile, Outputs, Pooling, Variant
+from recall.embed.manifest import (
+    Calibration,
+    Device,
+    Gate,
+    Hub,
+    Manifest,
+    ModelFile,
+    Outputs,
+    Pooling,
+    Variant,
+    Weights,
+)
 
 Value = TypeVar("Value")
 
@@ -61,6 +72,8 @@ def parse_manifest(text: str, folder: Path, *, complete: bool = True) -> Manifes
         passage_prefix=_field(table, "passage_prefix", _text),
         max_tokens=_field(table, "max_tokens", _tokens),
         gate=_gate(_field(table, "gate", _table)),
+        calibration=Calibration(**_scores(_field(table, "calibration", _table, {}), Calibration)),
+        weights=Weights(**_scores(_field(table, "weights", _table, {}), Weights)),
         files=files,
         hub=_hub(_field(table, "hub", _table)) if "hub" in table else None,
     )
@@ -100,6 +113,11 @@ def _outputs(entry: Mapping[str, Any]) -> Outputs:
 def _gate(entry: Mapping[str, Any]) -> Gate:
     scores = {name: _field(entry, name, _score) for name in ("floor", "weak", "strong", "near")}
     return Gate(**scores, measured=_field(entry, "measured", _flag, False))
+
+
+def _scores(entry: Mapping[str, Any], kind: type) -> dict[str, float]:
+    """The numbers of a table whose fields are those of a dataclass, as far as they are there."""
+    return {name: _field(entry, name, _score) for name in kind.__slots__ if name in entry}  # type: ignore[attr-defined]
 
 
 def _hub(entry: Mapping[str, Any]) -> Hub:

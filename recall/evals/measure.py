@@ -1,23 +1,29 @@
 """Measuring the product on a corpus: its own reader, chunks, embeddings, search, gate and rendering, in memory."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from recall.core.config import Config
 from recall.core.errors import SourceError
-from recall.core.types import Document, FoundFile, Kind, Project, Skipped
+from recall.core.types import BACKGROUND, Document, FoundFile, Hit, Kind, Project, Skipped
 from recall.embed.embedder import Embedder
-from recall.embed.manifest import Gate
+from recall.embed.encoder import Heads
 from recall.evals.metrics import rank_of
 from recall.evals.questions import Question
 from recall.index.reading import prepare
+from recall.late.late import Late
 from recall.search import answer
-from recall.search.dense import Floats
+from recall.search.score import Source
 from recall.search.select import Asker
+from recall.search.snapshot import take_snapshot
 from recall.sources import knowledge, memory
+from recall.store.entries import Embedded
+from recall.store.views import Record, Rows
 from recall.text.language import language_of
 
 #: Beginnings of the names of files that list notes and are none.
@@ -26,12 +32,12 @@ INDEXES = ("MEMORY.", "README.")
 MIN_CHARACTERS: int = Config()["hook.min_characters"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
     """The notes under one folder as an index of one project. Paths in question files are relative to `folder`."""
 
     folder: Path
-    snapshot: answer.Snapshot
+    source: Source
 
     @property
     def name(self) -> str:
@@ -44,7 +50,8 @@ class Outcome:
     """What one message got in one corpus.
 
     `result` holds every document as a hit. `rank` is that of the first relevant document, `lenient_rank` that of the
-    first relevant or also accepted one. `searched` is false for messages that the hook does not look at. `line` is
+    first relevant or also accepted one, `plain_rank` that by the cosine of the best chunk alone. `seconds` is what the
+    search took. `searched` is false for messages that the hook does not look at. `line` is
     what the hook prints, None for silence; `handed` says whether a relevant document is in it.
     """
 
@@ -53,9 +60,11 @@ class Outcome:
     result: answer.Result
     rank: int | None
     lenient_rank: int | None
+    plain_rank: int | None
     searched: bool
     line: str | None
     handed: bool
+    seconds: float
 
     @property
     def unrelated(self) -> bool:
@@ -82,28 +91,56 @@ def read_corpus(folder: Path) -> tuple[list[Document], list[Skipped]]:
     return documents, skipped
 
 
-def index_corpus(folder: Path, documents: Sequence[Document], embedder: Embedder) -> Corpus:
+def index_corpus(folder: Path, documents: Sequence[Document], embedder: Embedder, late: Late) -> Corpus:
     """Mask, cut and embed the documents of one corpus. The model needs a second for some 20 chunks."""
     readings = [prepare(document) for document in documents]
-    vectors = embedder.embed_passages([reading.texts[digest] for reading in readings for digest in reading.digests])
-    row_documents = np.repeat(np.arange(len(readings), dtype=np.int32), [len(reading.digests) for reading in readings])
-    project, masked = Project(str(folder), folder.name), [reading.document for reading in readings]
-    return Corpus(folder, answer.take_snapshot(vectors, row_documents, masked, [project], generation=0))
+    texts = [reading.texts[digest] for reading in readings for digest in reading.needed]
+    made: dict[int, Embedded] = {}
+    for places, batch in embedder.embed_batches(texts):
+        made.update((place, late.embedded(heads)) for place, heads in zip(places, batch, strict=True))
+    pieces = [made[place] for place in range(len(texts))]
+    rows = Rows(
+        vectors=np.array([piece.vector for piece in pieces], np.float32).reshape(len(pieces), embedder.dimension),
+        row_documents=np.repeat(np.arange(len(readings), dtype=np.int32), [len(r.needed) for r in readings]),
+        row_ids=np.arange(len(pieces)),
+        is_headline=np.array(
+            [digest == r.headline and not place for r in readings for place, digest in enumerate(r.needed)]
+        ),
+        backgrounds=np.array([piece.background for piece in pieces], np.float32).reshape(len(pieces), BACKGROUND),
+        documents=[as_record(reading.document) for reading in readings],
+        projects=[Project(str(folder), folder.name)],
+        generation=0,
+    )
+    sketches = {place: piece.sketch for place, piece in enumerate(pieces) if piece.sketch}
+    fetch = lambda ids: {id_: sketches[id_] for id_ in ids if id_ in sketches}  # noqa: E731
+    return Corpus(folder, Source(take_snapshot(rows, late.bank), late, fetch))
 
 
-def ask(corpus: Corpus, questions: Iterable[Question], embedder: Embedder, gate: Gate) -> list[Outcome]:
+def as_record(document: Document) -> Record:
+    """A document as the index would give it back."""
+    values: dict[str, Any] = {name: getattr(document, name) for name in Record.__slots__}
+    return Record(**values | {"sessions": frozenset(document.sessions)})
+
+
+def ask(corpus: Corpus, questions: Iterable[Question], embedder: Embedder, rules: answer.Rules) -> list[Outcome]:
     """What each message gets in this corpus."""
-    return [judge(corpus, question, embedder.embed_query(question.query), gate) for question in questions]
+    return [judge(corpus, question, embedder.heads([question.query])[0], rules) for question in questions]
 
 
-def judge(corpus: Corpus, question: Question, query: Floats, gate: Gate) -> Outcome:
-    """What a message of this embedding gets; one that the hook does not search is ranked, but handed nothing."""
-    snapshot, project = corpus.snapshot, {str(corpus.folder)}
+def judge(corpus: Corpus, question: Question, heads: Heads, rules: answer.Rules) -> Outcome:
+    """What a message gets, from what the model made of it; one that the hook does not search is handed nothing."""
+    snapshot, project = corpus.source.snapshot, {str(corpus.folder)}
     language = language_of(question.query)
-    result = answer.search(snapshot, query, gate, projects=project, limit=len(snapshot.documents), language=language)
+    asked = answer.ask(heads, corpus.source.late, language)
+    started = time.perf_counter()
+    result = answer.search(
+        corpus.source, asked, rules, projects=project, limit=len(snapshot.documents), language=language
+    )
+    seconds = time.perf_counter() - started
     searched = len(question.query.strip()) >= MIN_CHARACTERS
-    printed = answer.hand_over(result, gate, snapshot.language, Asker(project)) if searched else None
-    ranked = [Path(hit.path).relative_to(corpus.folder).as_posix() for hit in result.hits]
+    printed = answer.hand_over(result, rules, snapshot.language, Asker(project)) if searched else None
+    ranked = _relative(corpus, result.hits)
+    plain = _relative(corpus, sorted(result.hits, key=lambda hit: -hit.signs["cosine"]))
     shown = {hit.path for hit in printed.hits} if printed else set()
     return Outcome(
         corpus=corpus.name,
@@ -111,7 +148,13 @@ def judge(corpus: Corpus, question: Question, query: Floats, gate: Gate) -> Outc
         result=result,
         rank=rank_of(question.relevant, ranked),
         lenient_rank=rank_of(question.relevant | question.also_ok, ranked),
+        plain_rank=rank_of(question.relevant, plain),
         searched=searched,
         line=printed.line if printed else None,
         handed=any(str(corpus.folder / path) in shown for path in question.relevant),
+        seconds=seconds,
     )
+
+
+def _relative(corpus: Corpus, hits: Iterable[Hit]) -> list[str]:
+    return [Path(hit.path).relative_to(corpus.folder).as_posix() for hit in hits]

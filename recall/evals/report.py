@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recall.evals.calibrate import Point
+from recall.evals.curve import Choice
 from recall.evals.measure import Outcome
 from recall.evals.metrics import Ranking, share, summarize
 
@@ -59,6 +60,32 @@ def curve_table(points: Mapping[str, Point]) -> list[str]:
         lines.append(
             f"| {label} | {point.floor:.3f} | {point.weak:.3f} | " + " | ".join(f"{s:.0%}" for s in shares) + " |"
         )
+    return lines
+
+
+def comparison_table(outcomes: Sequence[Outcome]) -> list[str]:
+    """The product's ranking and, from the same run, the plain one by the cosine of the best chunk."""
+    lines = [
+        "| questions | number | method | hit@1 | hit@3 | hit@5 | MRR |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for label, group in _by([outcome for outcome in outcomes if not outcome.unrelated], lambda outcome: outcome.corpus):
+        for method, ranks in (("recall", [o.rank for o in group]), ("plain", [o.plain_rank for o in group])):
+            figures = " | ".join(f"{figure:.2f}" for figure in _figures(summarize(ranks)))
+            lines.append(f"| {label} | {len(group)} | {method} | {figures} |")
+    return lines
+
+
+def choice_table(choices: Mapping[str, Choice]) -> list[str]:
+    """Thresholds of the calibrated gate, each under its label."""
+    lines = [
+        "| choice | probability | questions with their note in the top three that get it "
+        "| unrelated that get anything | near misses that get anything |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for label, found in choices.items():
+        shares = " | ".join(f"{share:.0%}" for share in (found.of_found, found.plain, found.hard))
+        lines.append(f"| {label} | {found.threshold:.2f} | {shares} |")
     return lines
 
 

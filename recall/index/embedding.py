@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from recall.core.errors import RecallError
+from recall.embed.encoder import Heads
+from recall.late.late import Late
+from recall.store.entries import Embedded
 from recall.store.writer import Writer
 
 
 class PassageEmbedder(Protocol):
-    """What a run needs of a model: its name, the length of its vectors, and the vectors of texts."""
+    """What a run needs of a model: its name, the length of its vectors, and what it makes of texts."""
 
     @property
     def identity(self) -> str: ...
@@ -19,8 +21,8 @@ class PassageEmbedder(Protocol):
     def dimension(self) -> int: ...
     def embed_batches(
         self, texts: Sequence[str], pause: Callable[[], None]
-    ) -> Iterator[tuple[Sequence[int], npt.NDArray[np.float32]]]:
-        """Batch by batch the places of texts and float32 [batch, dimension] of length 1, in the order that suits the
+    ) -> Iterator[tuple[Sequence[int], Sequence[Heads]]]:
+        """Batch by batch the places of texts and what the model's heads gave for them, in the order that suits the
         device. `pause` is called before each batch; what it raises comes through.
         """
         ...
@@ -31,14 +33,20 @@ class Stopped(Exception):
 
 
 class Embedding:
-    """Embeds and stores vectors; `count` is how many so far. `pause` lets questions past."""
+    """Embeds and stores texts; `count` is how many so far. `pause` lets questions past."""
 
     def __init__(
-        self, writer: Writer, embedder: PassageEmbedder, pause: Callable[[], None], stop: Callable[[], bool]
+        self,
+        writer: Writer,
+        embedder: PassageEmbedder,
+        late: Late,
+        pause: Callable[[], None],
+        stop: Callable[[], bool],
     ) -> None:
         self.count = 0
         self._writer = writer
         self._embedder = embedder
+        self._late = late
         self.pause = pause
         self._stop = stop
 
@@ -64,15 +72,16 @@ class Embedding:
         self, digests: Sequence[bytes], texts: Sequence[str], embedded: Callable[[], None]
     ) -> dict[bytes, str]:
         failed: dict[bytes, str] = {}
-        for places, vectors in self._embedder.embed_batches(texts, self._between):
-            if vectors.shape != (len(places), self._embedder.dimension):
-                raise ArithmeticError("as many numbers as the model has dimensions")
-            found = {digests[place]: vector for place, vector in zip(places, vectors, strict=True)}
-            wrong = [digest for digest, vector in found.items() if not np.isfinite(vector).all()]
-            for digest in wrong:
-                del found[digest]
-                failed[digest] = "could not be embedded (ArithmeticError)"
-            self._writer.put_vectors(found)
+        for places, batch in self._embedder.embed_batches(texts, self._between):
+            found: dict[bytes, Embedded] = {}
+            for place, heads in zip(places, batch, strict=True):
+                if heads.dense.shape != (self._embedder.dimension,):
+                    raise ArithmeticError("as many numbers as the model has dimensions")
+                if np.isfinite(heads.dense).all():
+                    found[digests[place]] = self._late.embedded(heads)
+                else:
+                    failed[digests[place]] = "could not be embedded (ArithmeticError)"
+            self._writer.put_embedded(found)
             self.count += len(found)
             embedded()
         return failed

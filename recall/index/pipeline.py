@@ -12,6 +12,7 @@ from recall.index.embedding import Embedding, PassageEmbedder
 from recall.index.reading import RECIPE
 from recall.index.sources import GrowingSource, Source
 from recall.index.work import Progress, Report, Work
+from recall.late.late import Late
 from recall.store.repair import set_aside
 from recall.store.writer import Writer
 from recall.wire.lock import HeldLock
@@ -22,6 +23,7 @@ def run(
     paths: StatePaths,
     sources: Sequence[Source | GrowingSource],
     embedder: PassageEmbedder,
+    late: Late,
     *,
     progress: Callable[[Progress], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
@@ -48,7 +50,7 @@ def run(
         with Writer(path, embedder.identity, embedder.dimension) as writer:
             writer.check()
             writer.apply_recipe(RECIPE)
-            embedding = Embedding(writer, embedder, pause, stop)
+            embedding = Embedding(writer, embedder, late, pause, stop)
             return Work(writer, embedding, progress).over(sources)
 
     with lock:

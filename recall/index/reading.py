@@ -10,23 +10,33 @@ from recall.text.chunks import cut
 from recall.text.masking import mask
 
 #: Number of the way from a file's text to what is embedded and stored (masking, chunks). With another one than the
-#: index was made by, every file is read again, and embedded where that makes another text of it. 1: masked.
-RECIPE = 1
+#: index was made by, every file is read again, and embedded where that makes another text of it. 1: masked. 2:
+#: headlines apart.
+RECIPE = 2
 #: So much of an exchange is embedded, in one chunk: its message and how the answer begins. People have thousands, and
 #: a chunk of 700 characters takes twice the time of this one.
 EXCHANGE_CHARACTERS = 400
+#: So much of name and description makes the piece with a record's headline alone (the issue's measurements used it).
+HEADLINE_CHARACTERS = 400
 #: So much of a body is masked: what is embedded of it lies well within.
 MASKED_CHARACTERS = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A masked document with its chunks by their digests, in order of the text."""
+    """A masked document with its chunks by their digests, in order of the text; `headline` is the digest of the piece
+    with its name and description alone, None for an exchange."""
 
     document: Document
     masked: Mapping[str, int]
     digests: list[bytes]
+    headline: bytes | None
     texts: Mapping[bytes, str]
+
+    @property
+    def needed(self) -> list[bytes]:
+        """The digests of all pieces."""
+        return self.digests if self.headline is None else [self.headline, *self.digests]
 
 
 def prepare(document: Document) -> Reading:
@@ -51,8 +61,15 @@ def prepare(document: Document) -> Reading:
         successor_path=document.successor_path if not mask(document.successor_path or "").found else None,
     )
     if document.kind == "conversation":
-        chunks = [document.body[:EXCHANGE_CHARACTERS]]
+        chunks, headlines = [document.body[:EXCHANGE_CHARACTERS]], []
     else:
         chunks = cut(document.name, document.description, document.body)
-    digests = [hashlib.sha256(chunk.encode()).digest() for chunk in chunks]
-    return Reading(document, masked, digests, dict(zip(digests, chunks, strict=True)))
+        headlines = ["\n".join(part for part in (document.name, document.description) if part)[:HEADLINE_CHARACTERS]]
+    digests = [hashlib.sha256(text.encode()).digest() for text in headlines + chunks]
+    return Reading(
+        document=document,
+        masked=masked,
+        digests=digests[len(headlines) :],
+        headline=digests[0] if headlines else None,
+        texts=dict(zip(digests, headlines + chunks, strict=True)),
+    )

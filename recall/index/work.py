@@ -216,7 +216,7 @@ class Work:
             self._give_up(task, f"cannot be read ({type(error).__name__})")
 
     def _missing(self, part: _Part) -> list[bytes]:
-        return self._writer.missing(part.reading.digests) if part.reading else []
+        return self._writer.missing(part.reading.needed) if part.reading else []
 
     def _embed(self, window: Sequence[_Part], texts: Mapping[bytes, str], embedded: Callable[[], None]) -> None:
         """Embed the texts of a window and write its parts in order, each as soon as it has its vectors."""
@@ -255,7 +255,7 @@ class Work:
         entry = None
         if reading is not None and not lacking:
             project = task.projects.get(reading.document.project) or _unknown(reading.document.project)
-            entry = Entry(reading.document, project, reading.digests, reading.masked)
+            entry = Entry(reading.document, project, reading.digests, reading.masked, reading.headline)
         opened.failed = opened.failed or (step.document is not None and entry is None)
         if opened.failed and isinstance(task.source, Source):
             return

@@ -1,176 +1,170 @@
-"""From a question's embedding to an answer: an immutable snapshot of the index, a search on it, and the hook's line."""
+"""From a question to an answer: a search on a snapshot of the index, the gate's verdict, and the hook's line."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from recall.core.types import KINDS, SHARED, AnyRecord, Hit, Kind, Project, Tier
-from recall.embed.manifest import Gate
-from recall.search import dense, gate, groups, headlines
-from recall.search.gate import Reason
+from recall.core.types import KINDS, AnyRecord, Hit, Kind, Tier
+from recall.embed.encoder import Heads
+from recall.embed.manifest import Calibration, Gate, Manifest, Weights
+from recall.late.everyday import group_of
+from recall.late.late import Late
+from recall.search import gate, groups, headlines
+from recall.search.gate import Reason, Rule, Signs, Verdict
 from recall.search.headlines import Language
+from recall.search.score import Asked, Scored, Source, score, thin
 from recall.search.select import Asker, select_conversations, select_notes
-from recall.sources.succession import resolve
+from recall.search.snapshot import Bools, Snapshot
 from recall.text.masking import mask
 
 #: Exchanges that are ranked: a session may hold many of the best, and eleven sessions are judged.
 CONVERSATION_CANDIDATES = 5 * gate.CANDIDATES
+#: The share of the work on notes and rules that goes into conversations, of which two are shown at most.
+_CONVERSATION_EFFORT = 0.25
 #: Largest size of the printed line in bytes, by tier.
 BUDGETS: dict[Tier, int] = {"none": 0, "some": 1024, "strong": 2048}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
-    """The index at one moment. Nothing in it changes, so that questions need no lock; made by `take_snapshot`.
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How records are weighed and how much of them is handed over; the values are a model's."""
 
-    `vectors` is float32 [rows, d], each of length 1; `row_documents` int32 [rows], never decreasing, points into
-    `documents`. `project_keys` numbers the projects, `document_projects` int32 and `is_kind` bool say for every
-    document where it belongs. `generation` is the store's count of changes. `language` is the person's.
-    """
+    rule: Rule
+    gate: Gate
+    calibration: Calibration
+    weights: Weights
 
-    vectors: dense.Floats
-    row_documents: npt.NDArray[np.int32]
-    documents: Sequence[AnyRecord]
-    projects: Sequence[Project]
-    generation: int
-    language: Language
-    project_keys: Mapping[str, int]
-    document_projects: npt.NDArray[np.int32]
-    is_kind: Mapping[Kind, npt.NDArray[np.bool_]]
-    of_session: Mapping[str, Sequence[int]]
-    versions: groups.Versions
-
-    def scope(
-        self, projects: Collection[str] | None, kinds: Collection[Kind], session: str | None = None
-    ) -> npt.NDArray[np.bool_]:
-        """Which documents take part, bool [documents]; `projects` None means all, shared records always do.
-
-        What was said in `session` never takes part.
-        """
-        allowed = np.zeros(len(self.documents), np.bool_)
-        for kind in kinds:
-            allowed |= self.is_kind[kind]
-        if projects is not None:
-            numbers = [self.project_keys[key] for key in {*projects, SHARED} if key in self.project_keys]
-            allowed &= np.isin(self.document_projects, numbers)
-        if session is not None:
-            allowed[list(self.of_session.get(session, ()))] = False
-        return allowed
+    @classmethod
+    def of(cls, manifest: Manifest, rule: Rule) -> "Rules":
+        return cls(rule, manifest.gate, manifest.calibration, manifest.weights)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """What was found for one question: the gate's verdict, the ranked hits, the notes and rules it judged by, and the
-    conversations, one exchange a hit."""
+    conversations, one exchange a hit. `signs` is what the gate saw."""
 
     tier: Tier = "none"
     gap: float = 0.0
     top: float = 0.0
     reason: Reason = "no records"
+    probability: float = 0.0
+    signs: dict[str, float] = field(default_factory=dict)
     hits: tuple[Hit, ...] = ()
     candidates: tuple[Hit, ...] = ()
     conversations: tuple[Hit, ...] = ()
 
 
-def take_snapshot(
-    vectors: dense.Floats,
-    row_documents: npt.NDArray[np.int32],
-    documents: Sequence[AnyRecord],
-    projects: Sequence[Project],
-    generation: int,
-) -> Snapshot:
-    """Make a snapshot of the store's arrays, with all that can be known before the first question."""
-    documents = _with_successors(documents)
-    keys = {key: number for number, key in enumerate(dict.fromkeys(document.project for document in documents))}
-    of_session: dict[str, list[int]] = {}
-    for number, document in enumerate(documents):
-        for session in document.sessions:
-            of_session.setdefault(session, []).append(number)
-    kinds = np.array([document.kind for document in documents], dtype="U12")
-    return Snapshot(
-        vectors=vectors,
-        row_documents=row_documents,
-        documents=documents,
-        projects=projects,
-        generation=generation,
-        language=headlines.language_of(f"{document.name} {document.description}" for document in documents),
-        project_keys=keys,
-        document_projects=np.array([keys[document.project] for document in documents], dtype=np.int32),
-        is_kind={kind: kinds == kind for kind in KINDS},
-        of_session=of_session,
-        versions=groups.versions_by_group(documents),
-    )
-
-
-def _with_successors(records: Sequence[AnyRecord]) -> list[AnyRecord]:
-    """The records with what stands in the place of each today; they themselves hold only what their file says."""
-    found = resolve(record for record in records if record.kind == "knowledge")
-    return [
-        replace(record, successor=found[record.path].successor, successor_path=found[record.path].path)  # type: ignore[type-var]
-        if record.path in found
-        else record
-        for record in records
-    ]
+def ask(heads: Heads, late: Late, language: str | None) -> Asked:
+    """A question from what the model made of it; `language` is the one that it is written in."""
+    return Asked(heads.dense, late.project(thin(heads.tokens)), group_of(language), len(heads.tokens))
 
 
 def search(
-    snapshot: Snapshot,
-    query: dense.Floats,
-    thresholds: Gate,
+    source: Source,
+    asked: Asked,
+    rules: Rules,
     *,
     projects: Collection[str] | None,
     kinds: Collection[Kind] = KINDS,
-    limit: int,
+    limit: int = 0,
     language: str | None = None,
     session: str | None = None,
+    muted: Collection[str] = (),
 ) -> Result:
-    """Rank the documents in scope against one question's embedding (float32 [d], length 1) and judge the scores.
+    """Rank the documents in scope and judge whether one of them is wanted.
 
     `projects` None searches all projects; shared records are always in scope. `language` is the question's: of a
     record in several languages that version is taken. `session` is the asker's, whose own exchanges are left out.
-    `hits` holds the `limit` best of all kinds, `candidates` the best notes and rules.
+    Records whose paths are `muted` take no part. `hits` holds the `limit` best of all kinds, `candidates` the best
+    notes and rules, `conversations` the best of these where they are wanted: for `hits`, or in the strong tier.
     """
-    documents, scores = dense.score(snapshot.vectors, snapshot.row_documents, query)
+    snapshot = source.snapshot
 
-    def best(of: Collection[Kind], count: int) -> tuple[Hit, ...]:
+    def ranked(of: Collection[Kind], effort: float) -> tuple[Scored, Bools]:
+        allowed = snapshot.scope(projects, of, session)
+        if muted:
+            allowed &= np.array([document.path not in muted for document in snapshot.documents], np.bool_)
+        return score(source, asked, allowed, rules.weights, effort), allowed
+
+    def best(scored: Scored, count: int) -> tuple[Hit, ...]:
         # Language versions fall together and what was replaced moves behind: more are ranked than are asked for.
-        ranked = dense.top(documents, scores, snapshot.scope(projects, of, session), 3 * count)
         hits = [
-            _hit(rank, float(score), snapshot.documents[document])
-            for rank, (document, score) in enumerate(zip(*ranked, strict=True), start=1)
+            _hit(rank, scored, place, snapshot.documents[scored.documents[place]])
+            for rank, place in enumerate(scored.best(3 * count).tolist(), start=1)
         ]
         standing = groups.succeed(hits, snapshot.versions)
         return tuple(groups.prefer_language(standing, language, snapshot.versions)[:count])
 
-    candidates = best([kind for kind in kinds if kind != "conversation"], gate.CANDIDATES)
-    conversations = best([kind for kind in kinds if kind == "conversation"], CONVERSATION_CANDIDATES)
-    verdict = gate.judge([hit.score for hit in candidates], thresholds)
-    hits = best(kinds, limit)
-    return Result(verdict.tier, verdict.gap, verdict.top, verdict.reason, hits, candidates, conversations)
+    notes, allowed = ranked([kind for kind in kinds if kind != "conversation"], 1.0)
+    candidates = best(notes, gate.CANDIDATES)
+    signs = _signs(snapshot, asked, candidates, allowed)
+    verdict = _judge(signs, candidates, rules)
+    hits = best(notes, limit) if limit else ()
+    conversations: tuple[Hit, ...] = ()
+    if "conversation" in kinds and (limit or verdict.tier == "strong"):
+        said, _ = ranked(["conversation"], _CONVERSATION_EFFORT)
+        conversations = best(said, max(limit, CONVERSATION_CANDIDATES))
+        both = sorted([*hits, *conversations], key=lambda hit: -hit.score)[:limit]
+        hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(both, start=1))
+        conversations = conversations[:CONVERSATION_CANDIDATES]
+    return Result(
+        tier=verdict.tier,
+        gap=verdict.gap,
+        top=verdict.top,
+        reason=verdict.reason,
+        probability=verdict.probability,
+        signs=signs.numbers() if signs else {},
+        hits=hits,
+        candidates=candidates,
+        conversations=conversations,
+    )
 
 
 def hand_over(
-    result: Result, thresholds: Gate, language: Language, asker: Asker, event: str = "UserPromptSubmit"
+    result: Result, rules: Rules, language: Language, asker: Asker, event: str = "UserPromptSubmit"
 ) -> headlines.Printed | None:
     """What the hook prints for a result; None where nothing is handed over.
 
     Every headline passes the masker here once more: the index may be older than a rule.
     """
-    chosen = select_notes(result.candidates, result.tier, thresholds, asker)
-    chosen += select_conversations(result.conversations, result.tier, thresholds, asker)
+    near = rules.calibration.near
+    chosen = select_notes(result.candidates, result.tier, near, asker)
+    chosen += select_conversations(result.conversations, result.tier, near, rules.gate, asker)
     return headlines.render([_masked(hit) for hit in chosen], language, BUDGETS[result.tier], event)
+
+
+def _judge(signs: Signs | None, candidates: Sequence[Hit], rules: Rules) -> Verdict:
+    cosines = sorted((hit.signs["cosine"] for hit in candidates), reverse=True)
+    if rules.rule == "gap":
+        return gate.judge(cosines, rules.gate)
+    return gate.judge_calibrated(signs, cosines, rules.calibration)
+
+
+def _signs(snapshot: Snapshot, asked: Asked, candidates: Sequence[Hit], allowed: Bools) -> Signs | None:
+    """What the calibrated gate sees; None where there is no candidate."""
+    if not candidates:
+        return None
+    by_chance = snapshot.null[allowed].max(axis=0).astype(np.float32)  # the best cosine of each everyday message
+    deviation = float(by_chance.std()) if len(by_chance) else 0.0
+    top = max(hit.signs["cosine"] for hit in candidates)
+    return Signs(
+        cosine=(top - float(by_chance.mean())) / deviation if deviation > 1e-6 else 0.0,
+        score=candidates[0].score,
+        length=gate.length_of(asked.length),
+    )
 
 
 def _masked(hit: Hit) -> Hit:
     return replace(hit, name=mask(hit.name).text, description=mask(hit.description).text)
 
 
-def _hit(rank: int, score: float, record: AnyRecord) -> Hit:
+def _hit(rank: int, scored: Scored, place: int, record: AnyRecord) -> Hit:
+    late = float(scored.late[place])
     return Hit(
         rank=rank,
-        score=score,
+        score=float(scored.scores[place]),
         kind=record.kind,
         name=record.name,
         description=record.description,
@@ -182,4 +176,9 @@ def _hit(rank: int, score: float, record: AnyRecord) -> Hit:
         group=record.group,
         successor=record.successor,
         successor_path=record.successor_path,
+        signs={
+            "cosine": float(scored.cosines[place]),
+            "dense": float(scored.dense[place]),
+            **({"late": late} if late == late else {}),  # noqa: PLR0124  not a number where it was not computed
+        },
     )

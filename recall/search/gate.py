@@ -1,48 +1,123 @@
-"""How much to hand over: the gap rule, which is silent unless a record stands out among the others.
+"""How much to hand over: silence unless a record is likely to be wanted.
 
-Pure decisions over scores. The thresholds belong to a model (its manifest), for cosines of different models lie on
-different scales.
+Two rules, by the setting `gate`. Both are pure decisions over scores, and their values belong to a model (its
+manifest).
+
+gap          the top cosine must reach a floor and stand out from ranks 2 to 11
+calibrated   a probability from several signs, fitted on notes, questions and messages that no note answers
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from recall.core.types import Tier
-from recall.embed.manifest import Gate
+from recall.embed.manifest import Calibration, Gate
 
 #: The gap is measured against ranks 2 to 11.
 CANDIDATES = 11
+#: Tokens of a message beyond which a longer one says no more of what is meant, and the fewest that are told apart.
+_LONG, _SHORT = 16, 2
 
-Reason = Literal["no records", "below the floor", "no record stands out", "only record", "stands out", "strong"]
+Rule = Literal["calibrated", "gap"]
+Reason = Literal[
+    "no records",
+    "below the floor",
+    "no record stands out",
+    "only record",
+    "stands out",
+    "strong",
+    "unlikely",
+    "too short to tell",
+    "no closer than everyday messages",
+    "likely",
+    "very likely",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate decided and on which numbers; `gap` and `top` are cosines, 0 where there was nothing to measure."""
+    """What the gate decided and on which numbers; `gap` and `top` are cosines, 0 where there was nothing to measure.
+
+    `probability` that the best record is wanted is 0 or 1 by the gap rule, which knows no other.
+    """
 
     tier: Tier
     gap: float
     top: float
     reason: Reason
+    probability: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the calibrated gate sees.
+
+    cosine   the best cosine, in deviations from the best ones that everyday messages reach on the records in scope
+    score    the top score, in deviations of everyday messages on one record
+    length   natural logarithm of the message's tokens, from 2 to 16: a short one says little of what is meant, and by
+             chance is close to something
+    """
+
+    cosine: float
+    score: float
+    length: float
+
+    def numbers(self) -> dict[str, float]:
+        """Each by its name."""
+        return asdict(self)
+
+
+def length_of(tokens: int) -> float:
+    """The sign `length` of a message."""
+    return math.log(min(max(tokens, _SHORT), _LONG))
+
+
+def gap_of(scores: Sequence[float]) -> float:
+    """The first score less the mean of ranks 2 to 11, or of as many as there are; 0 without others."""
+    others = scores[1:CANDIDATES]
+    return float(scores[0]) - float(sum(others)) / len(others) if others else 0.0
 
 
 def judge(scores: Sequence[float], gate: Gate) -> Verdict:
-    """Decide by the best scores of notes and rules in scope (conversations are no candidates), highest first.
+    """The gap rule, by the best cosines of notes and rules in scope (conversations are no candidates), highest first.
 
     The gap is the top score less the mean of ranks 2 to 11, or of as many as there are. A single record has nothing
     to stand out from: its gap is 0 and the floor alone decides.
     """
     if not scores:
         return Verdict("none", 0.0, 0.0, "no records")
-    best, others = float(scores[0]), scores[1:CANDIDATES]
-    gap = best - float(sum(others)) / len(others) if others else 0.0
+    best, gap = float(scores[0]), gap_of(scores)
     if best < gate.floor:
         return Verdict("none", gap, best, "below the floor")
-    if not others:
-        return Verdict("some", gap, best, "only record")
+    if len(scores) == 1:
+        return Verdict("some", gap, best, "only record", 1.0)
     if gap < gate.weak:
         return Verdict("none", gap, best, "no record stands out")
     if gap < gate.strong:
-        return Verdict("some", gap, best, "stands out")
-    return Verdict("strong", gap, best, "strong")
+        return Verdict("some", gap, best, "stands out", 1.0)
+    return Verdict("strong", gap, best, "strong", 1.0)
+
+
+def probability(signs: Signs, calibration: Calibration) -> float:
+    """How likely the best record is wanted, from 0 to 1."""
+    total = calibration.bias + sum(getattr(calibration, name) * value for name, value in signs.numbers().items())
+    return 1 / (1 + math.exp(-min(max(total, -60.0), 60.0)))
+
+
+def judge_calibrated(signs: Signs | None, cosines: Sequence[float], calibration: Calibration) -> Verdict:
+    """The calibrated rule; `signs` None where there is no record. `cosines` of the candidates decide nothing."""
+    if signs is None or not cosines:
+        return Verdict("none", 0.0, 0.0, "no records")
+    found = probability(signs, calibration)
+    tier: Tier = "none" if found < calibration.some else "some" if found < calibration.strong else "strong"
+    reason: Reason = "likely" if tier == "some" else "very likely"
+    if tier == "none":
+        reason = "unlikely"
+        if calibration.length * (math.log(_LONG) - signs.length) > 2:
+            reason = "too short to tell"
+        elif signs.cosine < 0:
+            reason = "no closer than everyday messages"
+    ordered = sorted(cosines, reverse=True)
+    return Verdict(tier, gap_of(ordered), ordered[0], reason, found)

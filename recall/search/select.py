@@ -25,7 +25,7 @@ class Asker:
     at_hand: Collection[str] = ()
 
 
-def select_notes(hits: Sequence[Hit], tier: Tier, gate: Gate, asker: Asker) -> list[Hit]:
+def select_notes(hits: Sequence[Hit], tier: Tier, near: float, asker: Asker) -> list[Hit]:
     """The notes and rules to hand over, in the order of their headlines; `hits` are ranked, best first.
 
     `some` takes the three best, `strong` only those within `near` of the top. What is at hand counts as scoring `near`
@@ -34,10 +34,10 @@ def select_notes(hits: Sequence[Hit], tier: Tier, gate: Gate, asker: Asker) -> l
     """
     if tier == "none" or not hits:
         return []
-    close = hits[0].score - gate.near
+    close = hits[0].score - near
 
     def score(hit: Hit) -> float:
-        return hit.score - gate.near * (hit.path in asker.at_hand or hit.successor_path in asker.at_hand)
+        return hit.score - near * (hit.path in asker.at_hand or hit.successor_path in asker.at_hand)
 
     records = sorted((hit for hit in hits if hit.path not in asker.shown), key=score, reverse=True)
     if tier == "strong":
@@ -50,10 +50,11 @@ def select_notes(hits: Sequence[Hit], tier: Tier, gate: Gate, asker: Asker) -> l
     return records[:MAX_NOTES]
 
 
-def select_conversations(hits: Sequence[Hit], tier: Tier, gate: Gate, asker: Asker) -> list[Hit]:
+def select_conversations(hits: Sequence[Hit], tier: Tier, near: float, gate: Gate, asker: Asker) -> list[Hit]:
     """The conversations to hand over; `hits` are ranked exchanges, best first.
 
-    Only in the strong tier, and only when the best one stands out among conversations too. A headline names a session,
+    Only in the strong tier, and only when the best one stands out among conversations too, by the gap rule (no
+    questions with a right conversation are at hand that another could be fitted on). A headline names a session,
     so a session comes once. (The asker's own session takes no part in the search.)
     """
     if tier != "strong":
@@ -61,8 +62,9 @@ def select_conversations(hits: Sequence[Hit], tier: Tier, gate: Gate, asker: Ask
     sessions: dict[str, Hit] = {}
     for hit in hits:
         sessions.setdefault(hit.session or hit.path, hit)
-    verdict = judge([hit.score for hit in list(sessions.values())[:CANDIDATES]], gate)
-    if verdict.tier == "none":
+    cosines = sorted((hit.signs["cosine"] for hit in sessions.values()), reverse=True)
+    if judge(cosines[:CANDIDATES], gate).tier == "none":
         return []
+    close = max(hit.score for hit in sessions.values()) - near
     best = [hit for hit in sessions.values() if hit.path not in asker.shown]
-    return [hit for hit in best if hit.score >= verdict.top - gate.near][:MAX_CONVERSATIONS]
+    return [hit for hit in best if hit.score >= close][:MAX_CONVERSATIONS]

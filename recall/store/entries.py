@@ -12,6 +12,8 @@ from recall.core.types import Document, Project
 Vector = npt.NDArray[np.float32]
 Outcome = Literal["added", "changed", "unchanged"]
 
+#: The ordinal of the piece that holds a document's headline alone.
+HEADLINE = -1
 #: Type of a stored vector, on every machine: 4-byte floats, little-endian.
 STORED_FLOAT = np.dtype("<f4")
 
@@ -33,13 +35,31 @@ class Stored:
 class Entry:
     """A document with what stands for it in the search.
 
-    `digests` are the SHA-256 of its chunks in order; `masked` counts what was masked in it, by kind.
+    `digests` are the SHA-256 of its chunks in order, `headline` that of the piece with its headline alone, where it has
+    one; `masked` counts what was masked in it, by kind.
     """
 
     document: Document
     project: Project
     digests: Sequence[bytes]
     masked: Mapping[str, int] = field(default_factory=dict)
+    headline: bytes | None = None
+
+    @property
+    def pieces(self) -> list[tuple[int, bytes]]:
+        """Ordinal and digest of each piece, as they are stored."""
+        headline = [] if self.headline is None else [(HEADLINE, self.headline)]
+        return headline + list(enumerate(self.digests))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """What a model made of a text: `vector` float32 [dimension] of length 1, `sketch` its packed token vectors, empty
+    where it has none, `background` float32 [any] its scores over the bank of everyday messages."""
+
+    vector: Vector
+    sketch: bytes
+    background: Vector
 
 
 @dataclass(frozen=True, slots=True)

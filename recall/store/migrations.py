@@ -8,9 +8,12 @@ file        what a scan saw (path, size, time of change); stands from the moment
             records; `gone_at`: when (seconds since 1970) it was found deleted, its records being kept
 document    a record inside a file: its headline, never its body. `key` tells the records of a file apart; the same key
             in several files is a copy. Without a name it cannot be shown. `masked`: what was masked, kind to count
-chunk       the SHA-256 of each piece of text that stands for a document in the search, in order
+chunk       the SHA-256 of each piece of text that stands for a document in the search, in order; ordinal -1 is the
+piece that holds its headline alone
 embedding   a piece's vector under one model: float32, little-endian, length 1. It hangs on the text's digest alone, so
-            a renamed file or the same text elsewhere costs nothing, and two models' vectors lie side by side unmixed
+            a renamed file or the same text elsewhere costs nothing, and two models' vectors lie side by side unmixed.
+            `background`: float32 scores of the text over the bank of everyday messages; NULL: it has no sketch yet
+sketch      a piece's token vectors, packed. A table of its own: they are read by a few at a time, vectors all at once
 """
 
 import sqlite3
@@ -79,6 +82,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP INDEX document_file",
         "CREATE UNIQUE INDEX document_place ON document (file_id, key)",
         "CREATE INDEX document_project ON document (project_id)",
+    ),
+    (
+        # Token vectors for late interaction. What was embedded before is embedded once more.
+        "ALTER TABLE embedding ADD COLUMN background BLOB",
+        """CREATE TABLE sketch (
+            embedding_id INTEGER PRIMARY KEY REFERENCES embedding ON DELETE CASCADE,
+            data BLOB NOT NULL
+        )""",
     ),
 )
 

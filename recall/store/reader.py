@@ -3,23 +3,47 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from recall.core.types import Kind, Project, Skipped
+from recall.core.types import BACKGROUND, Kind, Project, Skipped
 from recall.store.connection import open_reader
-from recall.store.entries import STORED_FLOAT
+from recall.store.entries import HEADLINE, STORED_FLOAT
 from recall.store.guard import damaged, translated
 from recall.store.repair import damaged_files
 from recall.store.views import Record, Rows, Share, Summary
 
 #: Vectors are fetched so many at a time: 6 MB of 384 dimensions, so that loading needs little more than the result.
 _BATCH = 4096
+#: Rows whose sketches are asked for at a time: SQLite takes 999 parameters everywhere.
+_PARAMETERS = 900
+
+
+@dataclass(slots=True, eq=False)
+class _Pieces:
+    """One model's rows as arrays of one length; `incomplete`: documents that lack at least one."""
+
+    documents: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.int64]
+    is_headline: npt.NDArray[np.bool_]
+    vectors: npt.NDArray[np.float32]
+    backgrounds: npt.NDArray[np.float32]
+    incomplete: set[int]
+
+    def only(self, kept: slice | npt.NDArray[np.bool_]) -> "_Pieces":
+        return _Pieces(
+            self.documents[kept],
+            self.ids[kept],
+            self.is_headline[kept],
+            self.vectors[kept],
+            self.backgrounds[kept],
+            self.incomplete,
+        )
 
 
 class Reader:
@@ -64,19 +88,23 @@ class Reader:
                 FROM document JOIN file ON file.id = document.file_id JOIN project ON project.id = document.project_id
                 ORDER BY document.id"""
             ).fetchall()
-            row_ids, vectors, incomplete = self._vectors(connection, model)
+            pieces = self._pieces(connection, model)
+            incomplete = pieces.incomplete
             shown = _shown((row[0], row[1], row[5]) for row in documents if row[0] not in incomplete)
             sessions: dict[str, set[str]] = {}
             for _, key, _, path, *_, session, _, _, _, _ in documents:
                 if key:
                     sessions.setdefault(key, set()).update(filter(None, (session, Path(path).stem)))
             ids = np.array([row[0] for row in documents if row[0] in shown], np.int64)
-            kept = np.isin(row_ids, ids)
+            kept = np.isin(pieces.documents, ids)
             if not kept.all():
-                row_ids, vectors = row_ids[kept], vectors[kept]
+                pieces = pieces.only(kept)
             return Rows(
-                vectors=vectors,
-                row_documents=np.searchsorted(ids, row_ids).astype(np.int32),
+                vectors=pieces.vectors,
+                row_documents=np.searchsorted(ids, pieces.documents).astype(np.int32),
+                row_ids=pieces.ids,
+                is_headline=pieces.is_headline,
+                backgrounds=pieces.backgrounds,
                 documents=[
                     Record(*(*row[2:], frozenset(sessions.get(row[1], ())))) for row in documents if row[0] in shown
                 ],
@@ -92,7 +120,7 @@ class Reader:
             return dict(
                 connection.execute(
                     """SELECT model.identity, count(*) FROM chunk
-                    JOIN embedding ON embedding.digest = chunk.digest
+                    JOIN embedding ON embedding.digest = chunk.digest AND embedding.background IS NOT NULL
                     JOIN model ON model.id = embedding.model_id GROUP BY model.id ORDER BY model.id"""
                 )
             )
@@ -105,7 +133,7 @@ class Reader:
             missing, total = connection.execute(
                 """SELECT count(*) - count(embedding.id), count(*)
                 FROM (SELECT DISTINCT digest FROM chunk) AS piece
-                LEFT JOIN embedding ON embedding.digest = piece.digest
+                LEFT JOIN embedding ON embedding.digest = piece.digest AND embedding.background IS NOT NULL
                     AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)""",
                 (model,),
             ).fetchone()
@@ -124,7 +152,7 @@ class Reader:
                 JOIN file ON file.id = document.file_id
                 JOIN project ON project.id = document.project_id
                 LEFT JOIN chunk ON chunk.document_id = document.id
-                LEFT JOIN embedding ON embedding.digest = chunk.digest
+                LEFT JOIN embedding ON embedding.digest = chunk.digest AND embedding.background IS NOT NULL
                     AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)
                 GROUP BY document.id ORDER BY document.id""",
                 (model,),
@@ -161,36 +189,56 @@ class Reader:
                 damaged=self._damaged(),
             )
 
-    def _vectors(
-        self, connection: sqlite3.Connection, model: str
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], set[int]]:
-        """Document id and vector of each row, in order of document and chunk, where there is one.
+    def sketches(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """The packed token vectors of rows by their `row_ids`, those that have some and are still there."""
+        found: dict[int, bytes] = {}
+        with self._snapshot() as connection:
+            for start in range(0, len(ids) if connection else 0, _PARAMETERS):
+                some = ids[start : start + _PARAMETERS]
+                places = ", ".join("?" * len(some))
+                query = f"SELECT embedding_id, data FROM sketch WHERE embedding_id IN ({places})"  # noqa: S608
+                found.update(connection.execute(query, some) if connection else ())
+        return found
 
-        The ids of the documents that lack a vector for at least one chunk come third.
-        """
+    def _pieces(self, connection: sqlite3.Connection, model: str) -> "_Pieces":
+        """The rows of one model, in order of document and ordinal, where there is one."""
         known = connection.execute("SELECT id, dimension FROM model WHERE identity = ?", (model,)).fetchone()
         model_id, dimension = known or (None, 0)
         most = _number(connection, "SELECT count(*) FROM chunk")
-        ids, vectors = np.empty(most, np.int64), np.empty((most, dimension), np.float32)
+        pieces = _Pieces(
+            documents=np.empty(most, np.int64),
+            ids=np.empty(most, np.int64),
+            is_headline=np.empty(most, np.bool_),
+            vectors=np.empty((most, dimension), np.float32),
+            backgrounds=np.empty((most, BACKGROUND), np.float32),
+            incomplete=set(),
+        )
         cursor = connection.execute(
-            """SELECT chunk.document_id, embedding.vector
+            """SELECT chunk.document_id, embedding.id, chunk.ordinal, embedding.vector, embedding.background
             FROM chunk LEFT JOIN embedding ON embedding.model_id = ? AND embedding.digest = chunk.digest
+                AND embedding.background IS NOT NULL
             ORDER BY chunk.document_id, chunk.ordinal""",
             (model_id,),
         )
         filled = 0
-        incomplete: set[int] = set()
         while batch := cursor.fetchmany(_BATCH):
             found = [row for row in batch if row[1] is not None]
-            incomplete.update(document for document, vector in batch if vector is None)
-            until = filled + len(found)
-            data = b"".join(vector for _, vector in found)
-            if len(data) != len(found) * dimension * STORED_FLOAT.itemsize:
-                raise damaged(self._path)
-            vectors[filled:until] = np.frombuffer(data, STORED_FLOAT).reshape(len(found), dimension)
-            ids[filled:until] = [document for document, _ in found]
-            filled = until
-        return ids[:filled], vectors[:filled], incomplete
+            pieces.incomplete.update(document for document, id_, *_ in batch if id_ is None)
+            part = slice(filled, filled + len(found))
+            pieces.vectors[part] = self._floats([row[3] for row in found], dimension)
+            pieces.backgrounds[part] = self._floats([row[4] for row in found], BACKGROUND)
+            pieces.documents[part] = [row[0] for row in found]
+            pieces.ids[part] = [row[1] for row in found]
+            pieces.is_headline[part] = [row[2] == HEADLINE for row in found]
+            filled = part.stop
+        return pieces.only(slice(filled))
+
+    def _floats(self, blobs: Sequence[bytes], width: int) -> npt.NDArray[np.float32]:
+        """float32 [blobs, width]. Raises StoreDamaged where they do not hold so many."""
+        data = b"".join(blobs)
+        if len(data) != len(blobs) * width * STORED_FLOAT.itemsize:
+            raise damaged(self._path)
+        return np.frombuffer(data, STORED_FLOAT).reshape(len(blobs), width)
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection | None]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from recall.core.types import Kind, Project, Skipped
+from recall.core.types import BACKGROUND, Kind, Project, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,15 @@ class Rows:
 
     `vectors` is float32 [rows, dimension], C-contiguous, each of length 1; [0, 0] where the model has none.
     `row_documents` int32 [rows] points into `documents` and never decreases: a document's rows lie side by side.
-    `generation` counts changes since the index was made.
+    `row_ids` int64 [rows] are what the reader gives their sketches by; `is_headline` bool [rows] marks those that hold
+    a headline alone; `backgrounds` float32 [rows, BACKGROUND]. `generation` counts changes since the index was made.
     """
 
     vectors: npt.NDArray[np.float32]
     row_documents: npt.NDArray[np.int32]
+    row_ids: npt.NDArray[np.int64]
+    is_headline: npt.NDArray[np.bool_]
+    backgrounds: npt.NDArray[np.float32]
     documents: list[Record]
     projects: list[Project]
     generation: int
@@ -50,7 +54,16 @@ class Rows:
     @classmethod
     def none(cls) -> "Rows":
         """The rows of an index that is not there."""
-        return cls(np.empty((0, 0), np.float32), np.empty(0, np.int32), [], [], 0)
+        return cls(
+            vectors=np.empty((0, 0), np.float32),
+            row_documents=np.empty(0, np.int32),
+            row_ids=np.empty(0, np.int64),
+            is_headline=np.empty(0, np.bool_),
+            backgrounds=np.empty((0, BACKGROUND), np.float32),
+            documents=[],
+            projects=[],
+            generation=0,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from recall.core.types import FoundFile, Kind, Project, Skipped
 from recall.store.cleanup import tidy
 from recall.store.connection import open_writer
-from recall.store.entries import STORED_FLOAT, Entry, Finish, Outcome, Stored, Vector
+from recall.store.entries import STORED_FLOAT, Embedded, Entry, Finish, Outcome, Stored
 from recall.store.guard import damaged, transaction, translated
 
 DAY_SECONDS = 86_400
@@ -87,6 +87,7 @@ class Writer:
                 LEFT JOIN document ON document.file_id = file.id
                 LEFT JOIN chunk ON chunk.document_id = document.id
                 LEFT JOIN embedding ON embedding.digest = chunk.digest AND embedding.model_id = ?
+                    AND embedding.background IS NOT NULL
                 WHERE file.kind = ? GROUP BY file.id""",
                 (self._model, kind),
             )
@@ -102,6 +103,7 @@ class Writer:
                 """SELECT CASE WHEN state = '' OR NOT EXISTS (
                     SELECT 1 FROM document JOIN chunk ON chunk.document_id = document.id
                     LEFT JOIN embedding ON embedding.digest = chunk.digest AND embedding.model_id = ?
+                        AND embedding.background IS NOT NULL
                     WHERE document.file_id = file.id AND embedding.id IS NULL
                 ) THEN state END FROM file WHERE path = ?""",
                 (self._model, path),
@@ -170,19 +172,26 @@ class Writer:
                 digest
                 for digest in dict.fromkeys(digests)
                 if not self._connection.execute(
-                    "SELECT 1 FROM embedding WHERE model_id = ? AND digest = ?", (self._model, digest)
+                    "SELECT 1 FROM embedding WHERE model_id = ? AND digest = ? AND background IS NOT NULL",
+                    (self._model, digest),
                 ).fetchone()
             ]
 
-    def put_vectors(self, vectors: Mapping[bytes, Vector]) -> None:
-        """Store the model's vectors, float32 [dimension] by the digests of their chunks; known ones stay."""
+    def put_embedded(self, embedded: Mapping[bytes, Embedded]) -> None:
+        """Store what the model made of texts, by the digests of these; what is known stays."""
         with self._transaction():
-            for digest, vector in vectors.items():
-                self._connection.execute(
-                    "INSERT OR IGNORE INTO embedding (model_id, digest, vector) VALUES (?, ?, ?)",
-                    (self._model, digest, vector.astype(STORED_FLOAT).tobytes()),
-                )
-            if vectors:
+            for digest, made in embedded.items():
+                background = made.background.astype(STORED_FLOAT).tobytes()
+                row = self._connection.execute(
+                    """INSERT INTO embedding (model_id, digest, vector, background) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (model_id, digest) DO UPDATE
+                    SET (vector, background) = (excluded.vector, excluded.background) WHERE background IS NULL
+                    RETURNING id""",
+                    (self._model, digest, made.vector.astype(STORED_FLOAT).tobytes(), background),
+                ).fetchone()
+                if row and made.sketch:
+                    self._connection.execute("INSERT OR REPLACE INTO sketch VALUES (?, ?)", (*row, made.sketch))
+            if embedded:
                 self._count_change()
 
     def put(
@@ -238,8 +247,10 @@ class Writer:
             (file_id, document.key),
         ).fetchone()
         if old is not None:
-            rows = self._connection.execute("SELECT digest FROM chunk WHERE document_id = ? ORDER BY ordinal", old[:1])
-            if old[1:] == values and [digest for (digest,) in rows] == list(entry.digests):
+            rows = self._connection.execute(
+                "SELECT ordinal, digest FROM chunk WHERE document_id = ? ORDER BY ordinal", old[:1]
+            )
+            if old[1:] == values and rows.fetchall() == entry.pieces:
                 return "unchanged"
             self._connection.execute("DELETE FROM document WHERE id = ?", old[:1])
             if old[1:] != values:
@@ -250,7 +261,7 @@ class Writer:
         ).lastrowid
         self._connection.executemany(
             "INSERT INTO chunk VALUES (?, ?, ?)",
-            [(document_id, place, digest) for place, digest in enumerate(entry.digests)],
+            [(document_id, ordinal, digest) for ordinal, digest in entry.pieces],
         )
         return "added" if old is None else "changed"
 

@@ -32,6 +32,7 @@ class StatePaths:
         self.config = os.path.join(home, "config.toml")
         self.index = os.path.join(home, "index.sqlite3")
         self.models = os.path.join(home, "models")
+        self.everyday = os.path.join(home, "everyday")
         self.daemon_lock = os.path.join(home, "daemon.lock")
         self.start_lock = os.path.join(home, "start.lock")
         self.index_lock = os.path.join(home, "index.lock")

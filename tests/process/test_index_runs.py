@@ -18,7 +18,7 @@ from recall.store.views import Rows
 
 MODEL = find_model("multilingual-e5-small", None).identity
 NOTES = 4
-CHUNKS = 2 * NOTES
+CHUNKS = 3 * NOTES  # a headline and two chunks each
 
 #: Runs the pipeline and tells each step in a line. A line on stdin lets it take the next step where `step` is given.
 RUNNER = """
@@ -29,6 +29,7 @@ from recall.embed.embedder import Embedder
 from recall.embed.catalog import find_model
 from recall.index.pipeline import run
 from recall.index.sources import Source
+from recall.late.late import Late
 from recall.sources import memory
 from recall.wire.paths import StatePaths
 
@@ -43,9 +44,10 @@ def before_each_chunk():
         sys.stdin.readline()
 
 embedder = Embedder(find_model("multilingual-e5-small", None), threads=1)
+late = Late(embedder)
 if mode == "small-files":
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (240 * 1024, 240 * 1024))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600 * 1024, 600 * 1024))
 if mode == "as-nobody" and os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
@@ -53,6 +55,7 @@ try:
         StatePaths(state),
         [Source("memory", lambda: memory.scan([Path(claude)]), memory.read)],
         embedder,
+        late,
         progress=lambda p: say(done=p.done, chunks=p.chunks_done),
         pause=before_each_chunk,
     )
@@ -127,11 +130,11 @@ def whole_run(folders: Folders, mode: str = "") -> dict[str, Any]:
 
 def assert_whole(rows: Rows) -> None:
     """Every document stands with all its chunks and vectors of length 1."""
-    assert np.array_equal(np.bincount(rows.row_documents, minlength=len(rows.documents)), [2] * len(rows.documents))
+    assert np.array_equal(np.bincount(rows.row_documents, minlength=len(rows.documents)), [3] * len(rows.documents))
     assert np.allclose(np.linalg.norm(rows.vectors, axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("chunks", [0, 1, 2, 5])
+@pytest.mark.parametrize("chunks", [0, 1, 3, 8])
 def test_a_run_that_was_killed_is_gone_on_with(folders: Folders, chunks: int) -> None:
     with runner(folders, "step") as process:
         until(process, "waits")
@@ -140,12 +143,12 @@ def test_a_run_that_was_killed_is_gone_on_with(folders: Folders, chunks: int) ->
         process.kill()
     kept = folders.rows()
     assert_whole(kept)
-    assert len(kept.documents) == chunks // 2
+    assert len(kept.documents) == chunks // 3
     reader = Reader(folders.index)
-    assert reader.summary(MODEL).pending == NOTES - chunks // 2
+    assert reader.summary(MODEL).pending == NOTES - chunks // 3
     reader.close()
     report = whole_run(folders)["report"]
-    assert report["added"] == NOTES - chunks // 2
+    assert report["added"] == NOTES - chunks // 3
     assert report["chunks_embedded"] == CHUNKS - chunks
     assert len(folders.rows().documents) == NOTES
     assert_whole(folders.rows())
@@ -182,7 +185,7 @@ def test_a_reader_sees_whole_documents_only_while_a_run_writes(folders: Folders)
             step(process)
             rows = reader.load(MODEL)
             assert_whole(rows)
-            assert len(rows.documents) == chunks // 2
+            assert len(rows.documents) == chunks // 3
             generations.append(rows.generation)
     reader.close()
     assert generations == sorted(set(generations))

@@ -55,6 +55,7 @@ from recall.embed.embedder import Embedder
 from recall.embed.catalog import find_model
 from recall.index.pipeline import run
 from recall.index.sources import sources_of
+from recall.late.late import Late
 from recall.sources.projects import discover
 from recall.wire.paths import StatePaths
 
@@ -69,12 +70,12 @@ def before_each_chunk():
         sys.stdin.readline()
 
 embedder = Embedder(find_model("multilingual-e5-small", None), threads=1)
-embedder.embed_query("warm up")
+late = Late(embedder)
 if mode == "peak":
     import resource
     unit = 1 if sys.platform == "darwin" else 1024
     say(peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
-report = run(StatePaths(state), sources_of([claude], discover([claude])), embedder, pause=before_each_chunk)
+report = run(StatePaths(state), sources_of([claude], discover([claude])), embedder, late, pause=before_each_chunk)
 if mode == "peak":
     say(peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 say(report=dataclasses.asdict(report))

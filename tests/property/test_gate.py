@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall.core.types import Hit, Kind, Tier
-from recall.embed.manifest import Gate
-from recall.search.gate import judge
+from recall.embed.manifest import Calibration, Gate
+from recall.search.gate import Signs, judge, judge_calibrated, probability
 from recall.search.select import MAX_NOTES, Asker, select_notes
 
 _scores = st.lists(st.floats(-1, 1, width=32), max_size=40).map(lambda scores: sorted(scores, reverse=True))
@@ -42,8 +42,25 @@ def test_the_choice_holds_at_most_three_different_notes_and_rules(
     hits = [Hit(rank, score, kind, "n", "", f"/{rank}", project) for rank, (score, kind, project) in enumerate(ordered)]
     tiers: tuple[Tier, ...] = ("some", "strong")
     for tier in tiers:
-        chosen = select_notes(hits, tier, gate, Asker(projects={"a"}))
+        chosen = select_notes(hits, tier, gate.near, Asker(projects={"a"}))
         assert len(chosen) == len(set(chosen)) <= MAX_NOTES
         assert bool(chosen) == bool(hits)
         if hits:
             assert hits[0] in chosen
+
+
+_numbers = st.floats(-1e6, 1e6)
+
+
+@given(_numbers, _numbers, _numbers, st.floats(0, 1e3))
+def test_the_probability_is_one_and_rises_with_each_sign(
+    cosine: float, score: float, length: float, rise: float
+) -> None:
+    calibration = Calibration()
+    before = probability(Signs(cosine, score, length), calibration)
+    assert 0 <= before <= 1
+    for signs in (Signs(cosine + rise, score, length), Signs(cosine, score + rise, length)):
+        assert probability(signs, calibration) >= before
+    tier = judge_calibrated(Signs(cosine, score, length), [0.5], calibration).tier
+    assert (tier == "none") == (before < calibration.some)
+    assert (tier == "strong") == (before >= calibration.strong)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from recall.daemon.batcher import Batcher, how_many
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
+from recall.embed.encoder import Heads
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +29,12 @@ class Recording:
         self.gate = threading.Event()
         self._embedder = embedder
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def heads(self, texts: Sequence[str]) -> list[Heads]:
         self.calls.append(list(texts))
         assert self.gate.wait(30)
         if "fail" in texts:
             raise RuntimeError("failed")
-        return self._embedder.embed_queries(texts)
+        return self._embedder.heads(texts)
 
 
 def never() -> float:
@@ -43,7 +43,7 @@ def never() -> float:
 
 
 def test_what_comes_while_a_call_is_in_work_goes_into_the_next_one_together(bundled: Embedder) -> None:
-    async def ask() -> list[npt.NDArray[np.float32] | None]:
+    async def ask() -> list[Heads | None]:
         batcher, model = Batcher(), Recording(bundled, 3)
         tasks = [asyncio.create_task(batcher.embed(model, "q0", never))]  # type: ignore[arg-type]
         while not model.calls:
@@ -56,10 +56,9 @@ def test_what_comes_while_a_call_is_in_work_goes_into_the_next_one_together(bund
         assert model.calls == [["q0"], ["q1", "q2", "q3"], ["q4", "q5"]]
         return vectors
 
-    vectors = asyncio.run(ask())
-    for number, vector in enumerate(vectors):
-        assert vector is not None
-        assert np.array_equal(vector, bundled.embed_query(f"q{number}"))
+    for number, heads in enumerate(asyncio.run(ask())):
+        assert heads is not None
+        assert np.array_equal(heads.dense, bundled.embed_query(f"q{number}"))
 
 
 def test_a_late_question_gets_nothing_and_is_not_embedded(bundled: Embedder) -> None:
@@ -89,7 +88,7 @@ def test_a_failure_reaches_those_who_shared_the_call_and_nobody_else(bundled: Em
         asked = [batcher.embed(model, text, never) for text in ("fail", "with it", "after it")]  # type: ignore[arg-type]
         results = await asyncio.gather(*asked, return_exceptions=True)
         batcher.close()
-        assert [type(result) for result in results] == [RuntimeError, RuntimeError, np.ndarray]
+        assert [type(result) for result in results] == [RuntimeError, RuntimeError, Heads]
 
     asyncio.run(ask())
 
@@ -134,11 +133,11 @@ def test_where_not_all_can_be_done_in_time_the_first_ones_are(bundled: Embedder)
     class Slow(Recording):
         """Takes a tenth of a second for each question."""
 
-        def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        def heads(self, texts: Sequence[str]) -> list[Heads]:
             time.sleep(0.1 * len(texts))
-            return super().embed_queries(texts)
+            return super().heads(texts)
 
-    async def ask() -> list[npt.NDArray[np.float32] | None]:
+    async def ask() -> list[Heads | None]:
         batcher, model = Batcher(), Slow(bundled, 16)
         model.gate.set()
         await batcher.embed(model, "warm", never)  # type: ignore[arg-type]

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 import recall.cli
+from bundled import bundled_late
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 from recall.evals.measure import Corpus, ask, index_corpus, read_corpus
 from recall.evals.questions import Question
+from recall.search.answer import Rules
 
 NOTES = Path(recall.cli.__file__).parent / "demo_notes"
 MESSAGES = tomllib.loads((NOTES / "messages.toml").read_text(encoding="utf-8"))["message"]
@@ -25,16 +27,16 @@ def embedder() -> Embedder:
 def corpus(embedder: Embedder) -> Corpus:
     documents, skipped = read_corpus(NOTES)
     assert (len(documents), skipped) == (16, [])
-    return index_corpus(NOTES, documents, embedder)
+    return index_corpus(NOTES, documents, embedder, bundled_late())
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=[message["shows"] for message in MESSAGES])
 def test_each_message_brings_its_note_first_or_nothing(
     corpus: Corpus, embedder: Embedder, message: dict[str, str]
 ) -> None:
-    gate = find_model("multilingual-e5-small", None).gate
+    rules = Rules.of(find_model("multilingual-e5-small", None), "calibrated")
     relevant = frozenset({message["note"]} - {""})
-    (outcome,) = ask(corpus, [Question("demo", message["text"], "en", relevant)], embedder, gate)
+    (outcome,) = ask(corpus, [Question("demo", message["text"], "en", relevant)], embedder, rules)
     if not relevant:
         assert outcome.line is None
         return

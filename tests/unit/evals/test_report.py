@@ -1,18 +1,27 @@
 """Tables of an evaluation."""
 
 from recall.core.types import Hit
+from recall.evals import curve
 from recall.evals.calibrate import Point
 from recall.evals.measure import Outcome
 from recall.evals.questions import Question
-from recall.evals.report import curve_table, examples, gate_table, ranking_table
+from recall.evals.report import choice_table, comparison_table, curve_table, examples, gate_table, ranking_table
 from recall.search.answer import Result
 
 
-def _outcome(rank: int | None, *, relevant: bool = True, line: str | None = "x", handed: bool = False) -> Outcome:
-    question = Question("q", "which one?", "en", frozenset({"a.md"} if relevant else ()), note_lang="ja")
+def _outcome(
+    rank: int | None,
+    *,
+    relevant: bool = True,
+    line: str | None = "x",
+    handed: bool = False,
+    probability: float = 0.0,
+    hard: bool = False,
+) -> Outcome:
+    question = Question("q", "which one?", "en", frozenset({"a.md"} if relevant else ()), note_lang="ja", hard=hard)
     hits = tuple(Hit(place, 0.9, "memory", f"note-{place}", "", f"/{place}.md", "") for place in range(1, 6))
-    result = Result("some", 0.1, 0.9, "stands out", hits, hits)
-    return Outcome("notes", question, result, rank, rank, searched=True, line=line, handed=handed)
+    result = Result("some", 0.1, 0.9, "stands out", probability=probability, hits=hits, candidates=hits)
+    return Outcome("notes", question, result, rank, rank, 2, True, line, handed, 0.01)
 
 
 OUTCOMES = [
@@ -43,3 +52,22 @@ def test_examples_show_the_record_at_the_rank_it_was_found() -> None:
 def test_choices_of_thresholds_are_listed_under_their_labels() -> None:
     point = Point(floor=0.854, weak=0.005, handed=0.21, of_found=0.7, plain=0.1, hard=0.27)
     assert curve_table({"at most 10%": point})[2:] == ["| at most 10% | 0.854 | 0.005 | 21% | 70% | 10% | 27% |"]
+
+
+def test_the_plain_method_stands_beside_the_product() -> None:
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in comparison_table(OUTCOMES)[2:]]
+    assert [row[:4] for row in rows[:2]] == [["all", "4", "recall", "0.25"], ["all", "4", "plain", "0.00"]]
+
+
+def test_a_threshold_is_the_lowest_that_keeps_the_unrelated_out() -> None:
+    def unrelated(*values: float, hard: bool = False) -> list[Outcome]:
+        return [_outcome(None, relevant=False, probability=value, hard=hard) for value in values]
+
+    found = [_outcome(rank, probability=value) for rank, value in ((1, 0.9), (3, 0.5), (2, 0.3), (4, 0.9))]
+    outcomes = found + unrelated(0.1, 0.2, 0.4, 0.6) + unrelated(0.7, hard=True)
+    assert curve.choose(outcomes, 0.0) > 0.6
+    choice = curve.measure(outcomes, curve.choose(outcomes, 0.25))
+    assert (choice.of_found, choice.plain, choice.hard) == (2 / 3, 0.25, 1.0)
+    assert curve.choose(outcomes, 0.25, 0.0) > 0.7
+    assert curve.choose(outcomes, 1.0) == 0.0
+    assert choice_table({"here": choice})[2] == "| here | 0.40 | 67% | 25% | 100% |"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bundled import bundled_late
 from recall.core.errors import MaskingError
 from recall.core.types import FoundFile
 from recall.embed.catalog import find_model
@@ -66,7 +67,7 @@ class Machine:
         sources = sources_of(
             [self.claude], discover([self.claude]), with_conversations=with_conversations, keep_days=keep_days
         )
-        return run(self.paths, sources, self.embedder)
+        return run(self.paths, sources, self.embedder, bundled_late())
 
     def rows(self) -> Rows:
         reader = Reader(self.index)
@@ -280,13 +281,13 @@ def test_another_model_embeds_every_exchange_and_the_vectors_of_the_first_stay(m
     before = machine.rows()
     projects = discover([machine.claude])
     other = Renamed(machine.embedder)
-    assert run(machine.paths, sources_of([machine.claude], projects), other).chunks_embedded == 3
+    assert run(machine.paths, sources_of([machine.claude], projects), other, bundled_late()).chunks_embedded == 3
     reader = Reader(machine.index)
     for identity in (machine.embedder.identity, other.identity):
         rows = reader.load(identity)
         assert (rows.documents, rows.vectors.tolist()) == (before.documents, before.vectors.tolist())
     reader.close()
-    assert run(machine.paths, sources_of([machine.claude], projects), other).unchanged == 1
+    assert run(machine.paths, sources_of([machine.claude], projects), other, bundled_late()).unchanged == 1
 
 
 def test_only_the_beginning_of_a_long_exchange_is_embedded(machine: Machine) -> None:
@@ -319,7 +320,7 @@ def test_an_index_from_before_masking_is_read_again_and_only_what_held_a_secret_
         )
     connection.close()
     report = machine.run()
-    assert (report.chunks_embedded, report.scanned) == (1, 3)
+    assert (report.chunks_embedded, report.scanned) == (2, 3)
     assert machine.titles() == ["Tabs", "Token [masked: github-pat]", "Why do uploads fail?"]
     assert TOKEN.encode() not in b"".join(entry.read_bytes() for entry in machine.index.parent.iterdir())
     assert counts(machine.run()) == (0, 0, 0, 3, 0)

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from bundled import bundled_late
 from recall.core.errors import ModelError, StoreBusy, StoreError, StoreTooNew
 from recall.core.types import Skipped
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
+from recall.embed.encoder import Heads
 from recall.index.pipeline import run
 from recall.index.sources import Source
 from recall.index.work import Progress, Report
@@ -57,7 +58,7 @@ class Machine:
         return path
 
     def run(self, **options: object) -> Report:
-        return run(self.paths, [self.source], self.embedder, **options)  # type: ignore[arg-type]
+        return run(self.paths, [self.source], self.embedder, bundled_late(), **options)  # type: ignore[arg-type]
 
     def rows(self) -> Rows:
         reader = Reader(self.index)
@@ -83,7 +84,7 @@ def test_a_first_run_adds_every_note_and_a_second_one_finds_nothing_to_do(machin
     machine.write("deep/b.md", LONG)
     report = machine.run()
     assert (report.scanned, report.complete, report.skipped) == (2, True, [])
-    assert counts(report) == (2, 0, 0, 0, 5)
+    assert counts(report) == (2, 0, 0, 0, 7)  # 1 + 4 chunks, and a headline each
     before = Reader(machine.index)
     version = before.version()
     assert counts(machine.run()) == (0, 0, 0, 2, 0)
@@ -98,8 +99,12 @@ def test_the_vectors_are_those_of_the_chunks_and_the_headlines_those_of_the_note
     (record,) = rows.documents
     assert (record.kind, record.name, record.description) == ("memory", "indent", "how to indent")
     assert record.path == str(machine.notes / "indent.md")
-    expected = machine.embedder.embed_passages(["indent\nhow to indent\nTabs, not spaces."])
+    expected = machine.embedder.embed_passages(["indent\nhow to indent", "indent\nhow to indent\nTabs, not spaces."])
     assert np.allclose(rows.vectors, expected, atol=1e-6)
+    assert rows.is_headline.tolist() == [True, False]
+    reader = Reader(machine.index)
+    assert reader.sketches(rows.row_ids.tolist()).keys() == set(rows.row_ids.tolist())
+    reader.close()
     assert np.allclose(np.linalg.norm(rows.vectors, axis=1), 1, atol=1e-5)
 
 
@@ -138,7 +143,8 @@ def test_a_removed_note_vanishes_with_its_vectors_and_its_text(machine: Machine)
     assert machine.names() == ["kept"]
     assert b"canary" not in b"".join(entry.read_bytes() for entry in machine.index.parent.iterdir())
     connection = open_writer(machine.index)
-    assert connection.execute("SELECT count(*) FROM embedding").fetchone() == (1,)
+    for table in ("embedding", "sketch"):
+        assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (2,)
     connection.close()
 
 
@@ -203,7 +209,7 @@ class FailsOn:
 
     def embed_batches(
         self, texts: Sequence[str], pause: Callable[[], None]
-    ) -> Iterator[tuple[Sequence[int], npt.NDArray[np.float32]]]:
+    ) -> Iterator[tuple[Sequence[int], Sequence[Heads]]]:
         if any(self._word in text for text in texts):
             raise self._error
         return self._embedder.embed_batches(texts, pause)
@@ -213,16 +219,16 @@ def test_a_note_that_the_model_fails_on_is_skipped_without_its_text_and_tried_ag
     machine.write("a.md", "Tabs, not spaces.")
     machine.write("b.md", "A canary in the mine.")
     failing = FailsOn(machine.embedder, "canary", RuntimeError("failed on: canary"))
-    report = run(machine.paths, [machine.source], failing)
-    assert counts(report) == (1, 0, 0, 0, 1)
+    report = run(machine.paths, [machine.source], failing, bundled_late())
+    assert counts(report) == (1, 0, 0, 0, 3)
     assert [item.reason for item in report.skipped] == ["could not be embedded (RuntimeError)"]
-    assert counts(machine.run()) == (1, 0, 0, 1, 1)
+    assert counts(machine.run()) == (1, 0, 0, 1, 2)
 
 
 def test_a_missing_model_ends_the_run_instead_of_skipping_every_note(machine: Machine) -> None:
     machine.write("a.md", "Tabs, not spaces.")
     with pytest.raises(ModelError, match="gone"):
-        run(machine.paths, [machine.source], FailsOn(machine.embedder, "Tabs", ModelError("gone")))
+        run(machine.paths, [machine.source], FailsOn(machine.embedder, "Tabs", ModelError("gone")), bundled_late())
 
 
 def test_a_folder_that_cannot_be_listed_keeps_its_records(machine: Machine) -> None:
@@ -237,7 +243,7 @@ def test_a_folder_that_cannot_be_listed_keeps_its_records(machine: Machine) -> N
         files=[file for file in scan.files if not file.path.startswith(deep)],
         skipped=[Skipped(deep, "cannot be read (Permission denied)")],
     )
-    report = run(machine.paths, [Source("memory", lambda: refused, memory.read)], machine.embedder)
+    report = run(machine.paths, [Source("memory", lambda: refused, memory.read)], machine.embedder, bundled_late())
     assert (report.removed, report.skipped) == (0, refused.skipped)
     assert machine.names() == ["a", "b"]
 
@@ -249,32 +255,33 @@ def test_pause_comes_before_each_chunk_and_progress_tells_the_chunks(machine: Ma
     pauses: list[int] = []
     seen: list[Progress] = []
     machine.run(pause=lambda: pauses.append(len(seen)), progress=seen.append)
-    # "a" and "c" differ in the first chunk and the name on top of the others, so nothing is shared: 4 + 1 + 4.
-    assert len(pauses) == 9
+    # "a" and "c" differ in the first chunk and the name on top of the others, so nothing is shared: 4 + 1 + 4, and 3
+    # headlines.
+    assert len(pauses) == 12
     assert [step.chunks_done for step in seen] == sorted(step.chunks_done for step in seen)
-    assert {step.chunks_total for step in seen} == {9}
+    assert {step.chunks_total for step in seen} == {12}
     assert (seen[0].done, seen[0].chunks_done, seen[0].seconds_left) == (0, 0, None)
-    assert (seen[-1].done, seen[-1].total, seen[-1].chunks_done, seen[-1].seconds_left) == (3, 3, 9, 0)
+    assert (seen[-1].done, seen[-1].total, seen[-1].chunks_done, seen[-1].seconds_left) == (3, 3, 12, 0)
 
 
 def test_a_stopped_run_keeps_what_it_did_and_the_next_one_goes_on(machine: Machine) -> None:
     for number in range(5):
         machine.write(f"{number}.md", f"Rule number {number} of the house.")
     pauses: list[None] = []
-    report = machine.run(pause=lambda: pauses.append(None), stop=lambda: len(pauses) > 2)
-    assert (report.complete, counts(report)) == (False, (2, 0, 0, 0, 2))
+    report = machine.run(pause=lambda: pauses.append(None), stop=lambda: len(pauses) > 4)
+    assert (report.complete, counts(report)) == (False, (2, 0, 0, 0, 4))
     reader = Reader(machine.index)
     assert reader.summary(machine.embedder.identity).pending == 3
     reader.close()
     report = machine.run()
-    assert (report.complete, counts(report)) == (True, (3, 0, 0, 2, 3))
+    assert (report.complete, counts(report)) == (True, (3, 0, 0, 2, 6))
 
 
 def test_the_latest_notes_are_embedded_first(machine: Machine) -> None:
     machine.write("old.md", "Tabs, not spaces.")
     machine.write("new.md", "Never force-push.")
     pauses: list[None] = []
-    machine.run(pause=lambda: pauses.append(None), stop=lambda: len(pauses) > 1)
+    machine.run(pause=lambda: pauses.append(None), stop=lambda: len(pauses) > 2)
     assert machine.names() == ["new"]
 
 
@@ -291,7 +298,7 @@ def test_a_damaged_index_is_set_aside_and_built_anew(machine: Machine) -> None:
     machine.write("a.md", "Tabs, not spaces.")
     machine.run()
     machine.index.write_bytes(b"no database at all" * 1000)
-    assert counts(machine.run()) == (1, 0, 0, 0, 1)
+    assert counts(machine.run()) == (1, 0, 0, 0, 2)
     (aside,) = damaged_files(machine.index)
     assert aside.read_bytes().startswith(b"no database")
     reader = Reader(machine.index)
@@ -308,7 +315,7 @@ def test_damage_in_a_page_that_a_run_has_no_need_of_is_found(machine: Machine) -
     data = bytearray(machine.index.read_bytes())
     data[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
     machine.index.write_bytes(data)
-    assert counts(machine.run()) == (1, 0, 0, 0, 4)
+    assert counts(machine.run()) == (1, 0, 0, 0, 5)
     assert len(damaged_files(machine.index)) == 1
 
 
@@ -328,4 +335,4 @@ def test_the_index_of_a_newer_program_is_refused_and_left_as_it_is(machine: Mach
 def test_a_state_folder_that_is_missing_is_said_in_words(machine: Machine) -> None:
     paths = StatePaths(str(machine.index.parent / "missing"))
     with pytest.raises(StoreError, match="check that it exists"):
-        run(paths, [machine.source], machine.embedder)
+        run(paths, [machine.source], machine.embedder, bundled_late())

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from recall.core.types import Document, FoundFile, Project
-from recall.store.entries import Entry, Finish
+from recall.core.types import BACKGROUND, Document, FoundFile, Project
+from recall.store.entries import Embedded, Entry, Finish
 from recall.store.writer import Writer
 
 PROJECT = Project("/home/me/app", "app")
@@ -33,6 +33,7 @@ def _put(path: Path, model: str, texts: Mapping[str, Sequence[str]], dimension: 
             writer.enlist([file], {PROJECT.key: PROJECT})
             digests = [hashlib.sha256(chunk.encode()).digest() for chunk in chunks]
             vector = np.full(dimension, dimension**-0.5, np.float32)
-            writer.put_vectors(dict.fromkeys(writer.missing(digests), vector))
+            made = Embedded(vector, b"", np.zeros(BACKGROUND, np.float32))
+            writer.put_embedded(dict.fromkeys(writer.missing(digests), made))
             document = Document("memory", file.path, PROJECT.key, name, "what it says", "body")
             writer.put(file, Entry(document, PROJECT, digests), finish=Finish(PROJECT, 5))

@@ -6,25 +6,57 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from recall.core.types import SHARED, Document, Hit, Kind, Project
-from recall.embed.manifest import Gate
-from recall.search.answer import Snapshot, hand_over, search, take_snapshot
+from recall.core.types import BACKGROUND, SHARED, Document, Hit, Kind, Project
+from recall.embed.encoder import Heads
+from recall.embed.manifest import Calibration, Gate, Weights
+from recall.evals.measure import as_record
+from recall.late.late import Late
+from recall.search.answer import Rules, ask, hand_over, search
+from recall.search.score import Source
 from recall.search.select import Asker
+from recall.search.snapshot import take_snapshot
+from recall.store.views import Rows
 
 GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
-QUERY = np.array([1, 0], np.float32)
 
 
-def _snapshot(*records: tuple[Kind, str, float]) -> Snapshot:
-    """A snapshot of documents of one chunk each: kind, project and score against QUERY."""
+class Plain:
+    """A model of two numbers without token vectors, under which every everyday message lies across the question."""
+
+    identity = "plain@1"
+
+    def heads(self, texts: Sequence[str], kind: str = "query") -> list[Heads]:
+        return [Heads(np.array([0, 1], np.float32), np.empty((0, 2), np.float32), None) for _ in texts]
+
+
+LATE = Late(Plain())
+RULES = Rules("gap", GATE, Calibration(near=0.05), Weights(dense=1.0))
+ASKED = ask(Heads(np.array([1, 0], np.float32), np.empty((0, 2), np.float32), None), LATE, "en")
+
+
+def _source(documents: list[Document], scores: Sequence[float]) -> Source:
+    """Documents of one chunk each with their cosines to ASKED."""
+    first = np.array(scores, np.float32)
+    rows = Rows(
+        vectors=np.stack([first, np.sqrt(1 - first**2)], axis=1),
+        row_documents=np.arange(len(documents), dtype=np.int32),
+        row_ids=np.arange(len(documents)),
+        is_headline=np.zeros(len(documents), np.bool_),
+        backgrounds=np.zeros((len(documents), BACKGROUND), np.float32),
+        documents=[as_record(document) for document in documents],
+        projects=[Project("/shop", "shop")],
+        generation=7,
+    )
+    return Source(take_snapshot(rows, LATE.bank), LATE, lambda _: {})
+
+
+def _snapshot(*records: tuple[Kind, str, float]) -> Source:
+    """Documents of one chunk each: kind, project and cosine to ASKED."""
     documents = [
         Document(kind, f"/n/{number}.md", project, f"note-{number}", "about it", "")
         for number, (kind, project, _) in enumerate(records)
     ]
-    scores = np.array([score for *_, score in records], np.float32)
-    vectors = np.stack([scores, np.sqrt(1 - scores**2)], axis=1) if records else np.empty((0, 0), np.float32)
-    owners = np.arange(len(records), dtype=np.int32)
-    return take_snapshot(vectors, owners, documents, [Project("/shop", "shop")], generation=7)
+    return _source(documents, [score for *_, score in records])
 
 
 def _names(hits: Sequence[Hit]) -> list[str]:
@@ -33,26 +65,27 @@ def _names(hits: Sequence[Hit]) -> list[str]:
 
 def test_hits_are_ranked_and_carry_what_a_headline_needs() -> None:
     snapshot = _snapshot(("memory", "/shop", 0.6), ("knowledge", "/shop", 0.8))
-    result = search(snapshot, QUERY, GATE, projects={"/shop"}, limit=10)
+    result = search(snapshot, ASKED, RULES, projects={"/shop"}, limit=10)
     first, second = result.hits
     assert (first.rank, first.kind, first.name, first.path) == (1, "knowledge", "note-1", "/n/1.md")
     assert (first.description, first.project) == ("about it", "/shop")
     assert second.rank == 2
-    assert second.score == pytest.approx(0.6)
+    assert second.signs["cosine"] == pytest.approx(0.6)
+    assert first.score > second.score
     assert result.tier == "strong"
     assert result.top == pytest.approx(0.8)
 
 
 def test_only_the_asked_projects_and_shared_records_are_in_scope() -> None:
     snapshot = _snapshot(("memory", "/shop", 0.6), ("memory", "/other", 0.9), ("knowledge", SHARED, 0.7))
-    assert _names(search(snapshot, QUERY, GATE, projects={"/shop"}, limit=10).hits) == ["note-2", "note-0"]
-    assert _names(search(snapshot, QUERY, GATE, projects={"/unknown"}, limit=10).hits) == ["note-2"]
-    assert _names(search(snapshot, QUERY, GATE, projects=None, limit=10).hits) == ["note-1", "note-2", "note-0"]
+    assert _names(search(snapshot, ASKED, RULES, projects={"/shop"}, limit=10).hits) == ["note-2", "note-0"]
+    assert _names(search(snapshot, ASKED, RULES, projects={"/unknown"}, limit=10).hits) == ["note-2"]
+    assert _names(search(snapshot, ASKED, RULES, projects=None, limit=10).hits) == ["note-1", "note-2", "note-0"]
 
 
 def test_conversations_are_ranked_but_do_not_decide() -> None:
     snapshot = _snapshot(("conversation", "/shop", 0.95), ("memory", "/shop", 0.6), ("memory", "/shop", 0.4))
-    result = search(snapshot, QUERY, GATE, projects={"/shop"}, limit=10)
+    result = search(snapshot, ASKED, RULES, projects={"/shop"}, limit=10)
     assert _names(result.hits) == ["note-0", "note-1", "note-2"]
     assert _names(result.candidates) == ["note-1", "note-2"]
     assert result.top == pytest.approx(0.6)
@@ -62,9 +95,9 @@ def test_conversations_are_ranked_but_do_not_decide() -> None:
 def test_many_close_conversations_push_no_note_out_of_what_is_handed_over() -> None:
     chat: tuple[Kind, str, float] = ("conversation", "/shop", 0.95)
     snapshot = _snapshot(*[chat] * 20, ("memory", "/shop", 0.7), ("memory", "/shop", 0.4))
-    result = search(snapshot, QUERY, GATE, projects={"/shop"}, limit=5)
+    result = search(snapshot, ASKED, RULES, projects={"/shop"}, limit=5)
     assert len(result.hits) == 5
-    printed = hand_over(result, GATE, "en", Asker({"/shop"}))
+    printed = hand_over(result, RULES, "en", Asker({"/shop"}))
     assert printed is not None
     text = json.loads(printed.line)["hookSpecificOutput"]["additionalContext"]
     assert "[memory] note-20 — about it (/n/20.md)" in text
@@ -73,23 +106,22 @@ def test_many_close_conversations_push_no_note_out_of_what_is_handed_over() -> N
 
 def test_kinds_narrow_hits_and_candidates() -> None:
     snapshot = _snapshot(("memory", "/shop", 0.6), ("knowledge", "/shop", 0.8))
-    result = search(snapshot, QUERY, GATE, projects=None, kinds=["memory"], limit=10)
+    result = search(snapshot, ASKED, RULES, projects=None, kinds=["memory"], limit=10)
     assert _names(result.hits) == _names(result.candidates) == ["note-0"]
-    result = search(snapshot, QUERY, GATE, projects=None, kinds=["conversation"], limit=10)
+    result = search(snapshot, ASKED, RULES, projects=None, kinds=["conversation"], limit=10)
     assert (result.hits, result.reason) == ((), "no records")
 
 
 def test_an_empty_index_hands_over_nothing() -> None:
-    result = search(_snapshot(), QUERY, GATE, projects={"/shop"}, limit=10)
+    result = search(_snapshot(), ASKED, RULES, projects={"/shop"}, limit=10)
     assert (result.tier, result.reason, result.hits) == ("none", "no records", ())
-    assert hand_over(result, GATE, "en", Asker({"/shop"})) is None
+    assert hand_over(result, RULES, "en", Asker({"/shop"})) is None
 
 
 def test_a_snapshot_knows_the_language_of_its_records() -> None:
     documents = [Document("memory", "/n/1.md", "", "返事", "日本語で書く", "")]
-    snapshot = take_snapshot(np.ones((1, 1), np.float32), np.zeros(1, np.int32), documents, [], 0)
-    assert snapshot.language == "ja"
-    assert _snapshot(("memory", "", 0.5)).language == "en"
+    assert _source(documents, [0.5]).snapshot.language == "ja"
+    assert _snapshot(("memory", "", 0.5)).snapshot.language == "en"
 
 
 def test_the_budget_is_that_of_the_tier() -> None:
@@ -97,11 +129,8 @@ def test_the_budget_is_that_of_the_tier() -> None:
     documents = [Document("memory", f"{deep}/{n}.md", "/shop", "n" * 80, "d" * 300, "") for n in range(5)]
 
     def size(scores: list[float]) -> tuple[str, int]:
-        first = np.array(scores, np.float32)
-        vectors = np.stack([first, np.sqrt(1 - first**2)], axis=1)
-        snapshot = take_snapshot(vectors, np.arange(5, dtype=np.int32), documents, [], 0)
-        result = search(snapshot, QUERY, GATE, projects=None, limit=5)
-        printed = hand_over(result, GATE, "en", Asker())
+        result = search(_source(documents, scores), ASKED, RULES, projects=None, limit=5)
+        printed = hand_over(result, RULES, "en", Asker())
         return result.tier, len(printed.line.encode()) if printed else 0
 
     tier, some = size([0.6, 0.55, 0.55, 0.55, 0.55])

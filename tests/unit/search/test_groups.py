@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from typing import Any
 
 from recall.core.types import Hit, Kind
 from recall.search.groups import prefer_language, succeed, versions_by_group
@@ -20,7 +21,7 @@ class Row:
     sessions: frozenset[str] = frozenset()
 
 
-def hit(path: str, score: float, language: str | None = None, group: str | None = None, **more: str | None) -> Hit:
+def hit(path: str, score: float, language: str | None = None, group: str | None = None, **more: Any) -> Hit:
     return Hit(0, score, "knowledge", path, "", path, "p", language=language, group=group, **more)
 
 

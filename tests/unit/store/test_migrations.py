@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from recall.core.errors import StoreTooNew
-from recall.core.types import Skipped
+from recall.core.types import BACKGROUND, Skipped
 from recall.store.connection import open_reader, open_writer
-from recall.store.entries import Stored
+from recall.store.entries import Embedded, Stored
 from recall.store.migrations import MIGRATIONS, SCHEMA_VERSION, migrate, version_of
 from recall.store.reader import Reader
 from recall.store.writer import Writer
@@ -72,7 +72,7 @@ def test_a_reader_finds_no_index_where_the_file_is_missing_empty_or_not_yet_migr
     assert open_reader(path) is None
 
 
-def test_the_notes_of_the_first_schema_keep_their_headlines_and_vectors(tmp_path: Path) -> None:
+def test_the_notes_of_the_first_schema_keep_their_headlines_and_are_embedded_once_more(tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite3"
     vector = np.array([0.6, 0.8], "<f4")
     connection = connect(path)
@@ -90,12 +90,16 @@ def test_the_notes_of_the_first_schema_keep_their_headlines_and_vectors(tmp_path
     assert open_reader(path) is None
     with Writer(path, "e5", 2) as writer:
         assert writer.stored("memory") == {
-            "/read.md": Stored("/srv/app", 10, 5, complete=True),
+            "/read.md": Stored("/srv/app", 10, 5, complete=False),  # it has no token vectors yet
             "/new.md": Stored("/srv/app", 7, None, complete=False),
         }
-        assert writer.missing([b"\x01", b"\x02"]) == [b"\x02"]
+        assert writer.missing([b"\x01", b"\x02"]) == [b"\x01", b"\x02"]
+        assert Reader(path).load("e5").documents == []
+        writer.put_embedded({b"\x01": Embedded(vector, b"tokens", np.zeros(BACKGROUND, np.float32))})
+        assert writer.stored("memory")["/read.md"].complete
     reader = Reader(path)
     rows, summary = reader.load("e5"), reader.summary("e5")
+    assert reader.sketches(rows.row_ids.tolist()) == {1: b"tokens"}
     reader.close()
     (record,) = rows.documents
     assert (record.path, record.name, record.project, record.session) == ("/read.md", "A note", "/srv/app", None)

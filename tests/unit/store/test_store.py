@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from recall.core.errors import StoreDamaged, StoreTooNew
-from recall.core.types import Document, FoundFile, Kind, Project, Skipped
+from recall.core.types import BACKGROUND, Document, FoundFile, Kind, Project, Skipped
 from recall.store.connection import open_writer
-from recall.store.entries import Entry, Finish, Outcome, Stored, Vector
+from recall.store.entries import Embedded, Entry, Finish, Outcome, Stored, Vector
 from recall.store.reader import Reader
 from recall.store.repair import damaged_files, set_aside
 from recall.store.views import Share
@@ -31,6 +31,11 @@ def vector_of(text: str, dimension: int = DIMENSION) -> Vector:
     return vector / np.linalg.norm(vector)
 
 
+def embedded(text: str, dimension: int = DIMENSION) -> Embedded:
+    background = np.full(BACKGROUND, len(text), np.float32)
+    return Embedded(vector_of(text, dimension), f"sketch of {text}".encode(), background)
+
+
 def put(
     writer: Writer,
     path: str,
@@ -45,7 +50,7 @@ def put(
     writer.enlist([file], {PROJECT.key: PROJECT})
     digests = [digest_of(text) for text in texts]
     missing = set(writer.missing(digests))
-    writer.put_vectors({digest_of(text): vector_of(text) for text in texts if digest_of(text) in missing})
+    writer.put_embedded({digest_of(text): embedded(text) for text in texts if digest_of(text) in missing})
     entry = Entry(Document(kind, path, PROJECT.key, name, "what it says", "body"), PROJECT, digests)
     return writer.put(file, entry, finish=Finish(PROJECT, mtime_ns))
 
@@ -75,6 +80,31 @@ def test_rows_come_back_as_they_were_put_side_by_side_by_document(path: Path) ->
     assert rows.vectors.flags.c_contiguous
     expected = [vector_of(text) for text in ("a1", "a2", "a3", "b1", "a2", "c1")]
     assert np.array_equal(rows.vectors, np.array(expected))
+
+
+def test_a_headline_is_a_row_of_its_own_and_sketches_come_by_the_ids_of_rows(path: Path) -> None:
+    with Writer(path, MODEL, DIMENSION) as writer:
+        file = FoundFile("memory", "/a.md", PROJECT.key, 10, 5)
+        writer.enlist([file], {PROJECT.key: PROJECT})
+        writer.put_embedded({digest_of(text): embedded(text) for text in ("head", "one", "two")})
+        digests = [digest_of("one"), digest_of("two")]
+        entry = Entry(Document("memory", "/a.md", PROJECT.key, "A", "", ""), PROJECT, digests, {}, digest_of("head"))
+        assert writer.put(file, entry, finish=Finish(PROJECT, 5)) == "added"
+        assert writer.put(file, entry, finish=Finish(PROJECT, 5)) == "unchanged"
+        assert writer.put(file, replace(entry, headline=None), finish=Finish(PROJECT, 5)) == "changed"
+        writer.put(file, entry, finish=Finish(PROJECT, 5))
+    reader = Reader(path)
+    rows = reader.load(MODEL)
+    assert rows.is_headline.tolist() == [True, False, False]
+    assert np.array_equal(rows.vectors, [vector_of(text) for text in ("head", "one", "two")])
+    assert rows.backgrounds.tolist() == [[len(text)] * BACKGROUND for text in ("head", "one", "two")]
+    ids = rows.row_ids.tolist()
+    assert reader.sketches([ids[2], ids[0], 10**6]) == {ids[0]: b"sketch of head", ids[2]: b"sketch of two"}
+    assert len(reader.sketches(ids * 1000)) == 3
+    with Writer(path, MODEL, DIMENSION) as writer:
+        writer.remove(["/a.md"])
+        writer.tidy()
+    assert reader.sketches(ids) == {}
 
 
 def test_many_rows_are_loaded_across_batches_in_order(path: Path) -> None:
@@ -132,7 +162,7 @@ def test_two_models_lie_side_by_side_and_are_never_mixed(path: Path) -> None:
         assert not any(known.complete for known in writer.stored("memory").values())
         digests = [digest_of("shared")]
         document = Document("memory", "/b.md", PROJECT.key, "A note", "what it says", "body")
-        writer.put_vectors({digests[0]: vector_of("shared", 3)})
+        writer.put_embedded({digests[0]: embedded("shared", 3)})
         writer.put(
             FoundFile("memory", "/b.md", PROJECT.key, 10, 5),
             Entry(document, PROJECT, digests),
@@ -281,7 +311,7 @@ def put_talk(writer: Writer, document: Document, *, state: str | None = None, fi
     file = FoundFile("conversation", document.path, PROJECT.key, 10, 5)
     writer.enlist([file], {PROJECT.key: PROJECT})
     digest = digest_of(document.key)
-    writer.put_vectors({digest: vector_of(document.key)})
+    writer.put_embedded({digest: embedded(document.key)})
     entry = Entry(document, Project("/other", "other"), [digest], {"jwt": 2})
     return writer.put(file, entry, state=state, finish=finish)
 

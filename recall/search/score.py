@@ -1,0 +1,173 @@
+"""Scores of documents for one question: the plain cosine of all, late interaction on the token vectors of the best.
+
+A document's score adds, each without what the document scores on everyday messages:
+
+passage    the mean over the question's tokens of the closest token in its best chunk
+whole      the same over all of its chunks: each of the question's tokens finds its own (counts twice)
+headline   the same over name and description alone
+dense      the cosine of the best chunk, as far as the model's manifest asks for it
+
+Found on 192 reworded questions over five collections of notes; tools/evaluate.py prints what each part brings.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recall.embed.manifest import Weights
+from recall.late.late import Late
+from recall.late.sketch import closest
+from recall.search.snapshot import Bools, Floats, Snapshot
+
+Ints = npt.NDArray[np.int64]
+#: Gives the sketches of rows by their ids (`Reader.sketches`).
+Fetch = Callable[[Sequence[int]], Mapping[int, bytes]]
+
+#: Below every score.
+_NEVER = np.float32(-9)
+#: The most token vectors of a question that are compared, spread over it: more would take as much longer.
+MAX_ASKED = 48
+#: Rows times tokens that are compared: 12 to 15 ms on two cores. Rows come in the order of their cosines; with 200 of
+#: 1,100 rows the mean reciprocal rank was 0.001 lower than with all.
+_COMPARISONS = 12_000
+#: Rows at least and at most.
+_LEAST_ROWS, _MOST_ROWS = 150, 600
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A question: `dense` float32 [dimension] of length 1, `tokens` float32 [at most MAX_ASKED, width] projected,
+    `group` the place of its language in `GROUPS`, `length` in tokens."""
+
+    dense: Floats
+    tokens: Floats
+    group: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Documents with their scores, arrays of one length: `documents` ascending, `scores` in deviations, `dense` and
+    `late` what they were made of (`late` not a number where it was not computed), `cosines` the plain ones."""
+
+    documents: Ints
+    scores: Floats
+    dense: Floats
+    late: Floats
+    cosines: Floats
+
+    def best(self, limit: int) -> Ints:
+        """Places of the `limit` best, best first; equals in order of document."""
+        return np.lexsort((self.documents, -self.scores))[:limit]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """What is searched: the snapshot, the model's late interaction, and where the sketches of rows come from."""
+
+    snapshot: Snapshot
+    late: Late
+    fetch: Fetch
+
+
+def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort: float = 1.0) -> Scored:
+    """Score the documents that are `allowed`, bool [documents]; `effort` scales how many rows are compared closely."""
+    snapshot = source.snapshot
+    documents = np.flatnonzero(allowed & (np.diff(snapshot.spans) > 0))
+    if not len(documents):
+        none = np.empty(0, np.float32)
+        return Scored(documents, none, none, none, none)
+    rows = np.concatenate([np.arange(snapshot.spans[d], snapshot.spans[d + 1]) for d in documents])
+    starts = np.append(0, np.cumsum(snapshot.spans[documents + 1] - snapshot.spans[documents])[:-1])
+    cosines = snapshot.rows.vectors[rows] @ asked.dense
+    raised = cosines - snapshot.cosines[rows, asked.group]
+    body = ~snapshot.rows.is_headline[rows]
+    dense = _best(raised, body, starts) / snapshot.cosine_deviation
+    chosen = _choose(raised, starts, _how_many(asked, effort)) if len(asked.tokens) else np.empty(0, np.int64)
+    interaction = np.full(len(starts), np.nan, np.float32)
+    owners = np.searchsorted(starts, chosen, side="right") - 1
+    compared, late = _late(source, asked, rows[chosen], owners, weights.rarity)
+    interaction[compared] = late / snapshot.late_deviation
+    scores = np.where(np.isnan(interaction), 0, interaction) + weights.dense * dense
+    if (behind := np.isnan(interaction)).any():
+        # What was not compared stands behind what was, in the order of its cosines.
+        cheap = np.maximum.reduceat(raised, starts) / snapshot.cosine_deviation
+        floor = 0.0 if behind.all() else scores[~behind].min() - cheap[behind].max() - 1e-3
+        scores[behind] = floor + cheap[behind]
+    return Scored(documents, scores.astype(np.float32), dense, interaction, _best(cosines, body, starts))
+
+
+def thin(tokens: Floats) -> Floats:
+    """At most MAX_ASKED of a question's token vectors, evenly spread over it."""
+    if len(tokens) <= MAX_ASKED:
+        return tokens
+    return tokens[np.linspace(0, len(tokens) - 1, MAX_ASKED).round().astype(np.int64)]
+
+
+def _best(values: Floats, within: Bools, starts: Ints) -> Floats:
+    """The largest of each document's values at the places `within`."""
+    best: Floats = np.maximum.reduceat(np.where(within, values, _NEVER), starts)
+    return best
+
+
+def _how_many(asked: Asked, effort: float) -> int:
+    wanted = int(effort * _COMPARISONS / max(len(asked.tokens), 1))
+    return int(min(max(wanted, effort * _LEAST_ROWS), effort * _MOST_ROWS))
+
+
+def _choose(raised: Floats, starts: Ints, count: int) -> Ints:
+    """Places of the rows to compare, ascending: the `count` best by their cosines; of each of their documents also the
+    first row (its headline) and the best one."""
+    if count >= len(raised):
+        return np.arange(len(raised))
+    owners = np.searchsorted(starts, np.arange(len(raised)), side="right") - 1
+    chosen = np.argpartition(raised, -count)[-count:]
+    owned = np.unique(owners[chosen])
+    best = np.lexsort((raised, owners))[np.append(starts[1:], len(raised)) - 1]
+    return np.unique(np.concatenate([chosen, starts[owned], best[owned]]))
+
+
+def _late(source: Source, asked: Asked, rows: Ints, owners: Ints, rarity: float) -> tuple[Ints, Floats]:
+    """The late interaction of the documents that own these rows, without what everyday messages score.
+
+    `owners` gives each row's, ascending. Returns the owners of which a sketch was there, and float32 [owners].
+    """
+    snapshot, late = source.snapshot, source.late
+    ids = snapshot.rows.row_ids[rows].tolist()
+    sketches = source.fetch(ids)
+    there = np.array([id_ in sketches for id_ in ids], np.bool_)
+    rows, owners = rows[there], owners[there]
+    if not len(rows):
+        return owners, np.empty(0, np.float32)
+    closeness = closest(asked.tokens, late.unpack([sketches[id_] for id_ in ids if id_ in sketches]))
+    firsts = np.append(0, np.flatnonzero(np.diff(owners)) + 1)
+    is_headline, background = snapshot.rows.is_headline[rows], snapshot.rows.backgrounds[rows, asked.group]
+
+    whole = np.maximum.reduceat(np.where(is_headline[:, None], _NEVER, closeness), firsts, axis=0)
+    weights = _weights(whole, rarity)
+    raised = closeness @ weights - background
+    headline = np.maximum.reduceat(np.where(is_headline, raised, _NEVER), firsts)
+    passage = np.maximum.reduceat(np.where(is_headline, _NEVER, raised), firsts)
+    total = whole @ weights - np.maximum.reduceat(np.where(is_headline, _NEVER, background), firsts)
+    # What has no headline of its own, or nothing but a headline, counts by what it has.
+    headline = np.where(np.logical_or.reduceat(is_headline, firsts), headline, passage)
+    has_body = np.logical_or.reduceat(~is_headline, firsts)
+    passage, total = np.where(has_body, passage, headline), np.where(has_body, total, headline)
+    combined: Floats = ((passage + 2 * total + headline) / 4).astype(np.float32)
+    return owners[firsts], combined
+
+
+def _weights(whole: Floats, rarity: float) -> Floats:
+    """float32 [asked], summing to 1: how much each of the question's tokens counts.
+
+    A token that all documents come equally close to tells nothing: it counts by how far the closest document stands
+    out, to the power of `rarity`.
+    """
+    usable = whole[whole[:, 0] > _NEVER]
+    if not rarity or len(usable) < 2:
+        return np.full(whole.shape[1], 1 / max(whole.shape[1], 1), np.float32)
+    apart = np.maximum(usable.max(axis=0) - usable.mean(axis=0), 1e-3) ** rarity
+    weights: Floats = (apart / apart.sum()).astype(np.float32)
+    return weights

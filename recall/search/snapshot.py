@@ -1,0 +1,122 @@
+"""The index at one moment, with all that can be known of it before the first question."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from recall.core.types import KINDS, SHARED, AnyRecord, Kind, Project
+from recall.late.everyday import GROUPS, Bank
+from recall.search import groups, headlines
+from recall.search.headlines import Language
+from recall.sources.succession import Succession, resolve
+from recall.store.views import Rows
+
+Floats = npt.NDArray[np.float32]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Nothing in it changes, so that questions need no lock; made by `take_snapshot`.
+
+    `rows` are the store's, of whole documents. `spans` int64 [documents + 1]: the rows of document n lie from spans[n]
+    to spans[n + 1]. `cosines` float32 [rows, groups]: the mean cosine of each row to the messages of each group of the
+    bank; `null` float16 [documents, messages]: each document's best cosine to each message. `cosine_deviation` and
+    `late_deviation`: how much the scores of everyday messages on one row vary, the unit of a document's score.
+    `project_keys` numbers the projects, `document_projects` int32 and `is_kind` bool say for every document where it
+    belongs. `language` is the person's.
+    """
+
+    rows: Rows
+    documents: Sequence[AnyRecord]
+    spans: npt.NDArray[np.int64]
+    cosines: Floats
+    null: npt.NDArray[np.float16]
+    cosine_deviation: float
+    late_deviation: float
+    language: Language
+    project_keys: Mapping[str, int]
+    document_projects: npt.NDArray[np.int32]
+    is_kind: Mapping[Kind, Bools]
+    of_session: Mapping[str, Sequence[int]]
+    versions: groups.Versions
+
+    @property
+    def projects(self) -> Sequence[Project]:
+        return self.rows.projects
+
+    @property
+    def generation(self) -> int:
+        """The store's count of changes."""
+        return self.rows.generation
+
+    def scope(self, projects: Collection[str] | None, kinds: Collection[Kind], session: str | None = None) -> Bools:
+        """Which documents take part, bool [documents]; `projects` None means all, shared records always do.
+
+        What was said in `session` never takes part.
+        """
+        allowed = np.zeros(len(self.documents), np.bool_)
+        for kind in kinds:
+            allowed |= self.is_kind[kind]
+        if projects is not None:
+            numbers = [self.project_keys[key] for key in {*projects, SHARED} if key in self.project_keys]
+            allowed &= np.isin(self.document_projects, numbers)
+        if session is not None:
+            allowed[list(self.of_session.get(session, ()))] = False
+        return allowed
+
+
+def take_snapshot(rows: Rows, bank: Bank) -> Snapshot:
+    """Make a snapshot of the store's rows under the model of `bank`. 20,000 rows of 384 numbers take 0.1 s."""
+    documents = _with_successors(rows.documents)
+    keys = {key: number for number, key in enumerate(dict.fromkeys(document.project for document in documents))}
+    of_session: dict[str, list[int]] = {}
+    for number, document in enumerate(documents):
+        for session in document.sessions:
+            of_session.setdefault(session, []).append(number)
+    kinds = np.array([document.kind for document in documents], dtype="U12")
+    spans = np.searchsorted(rows.row_documents, np.arange(len(documents) + 1)).astype(np.int64)
+    cosines, null, deviation = _against(rows, bank, spans)
+    return Snapshot(
+        rows=rows,
+        documents=documents,
+        spans=spans,
+        cosines=cosines,
+        null=null,
+        cosine_deviation=deviation,
+        late_deviation=_unit(np.sqrt(np.mean(rows.backgrounds[:, -1] ** 2)) if len(rows.backgrounds) else 0.0),
+        language=headlines.language_of(f"{document.name} {document.description}" for document in documents),
+        project_keys=keys,
+        document_projects=np.array([keys[document.project] for document in documents], dtype=np.int32),
+        is_kind={kind: kinds == kind for kind in KINDS},
+        of_session=of_session,
+        versions=groups.versions_by_group(documents),
+    )
+
+
+def _against(rows: Rows, bank: Bank, spans: npt.NDArray[np.int64]) -> tuple[Floats, npt.NDArray[np.float16], float]:
+    """`cosines`, `null` and `cosine_deviation` of a snapshot."""
+    if not len(rows.vectors):
+        return np.zeros((0, len(GROUPS)), np.float32), np.zeros((0, len(bank.dense)), np.float16), 1.0
+    scores = rows.vectors @ bank.dense.T
+    null = np.maximum.reduceat(scores, spans[:-1], axis=0).astype(np.float16)
+    means = np.asarray(scores @ bank.members.T, np.float32)
+    return means, null, _unit(np.sqrt(np.mean(scores.var(axis=1))))
+
+
+def _unit(deviation: float) -> float:
+    """A deviation to divide by."""
+    return float(deviation) if deviation > 1e-6 else 1.0
+
+
+def _with_successors(records: Sequence[AnyRecord]) -> list[AnyRecord]:
+    """The records with what stands in the place of each today; they themselves hold only what their file says."""
+    found = resolve(record for record in records if record.kind == "knowledge")
+    return [_with_successor(record, found[record.path]) if record.path in found else record for record in records]
+
+
+def _with_successor(record: AnyRecord, successor: Succession) -> AnyRecord:
+    changed: AnyRecord = replace(record, successor=successor.successor, successor_path=successor.path)  # type: ignore[type-var]
+    return changed
