@@ -75,12 +75,13 @@ class Source:
 def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort: float = 1.0) -> Scored:
     """Score the documents that are `allowed`, bool [documents]; `effort` scales how many rows are compared closely."""
     snapshot = source.snapshot
-    documents = np.flatnonzero(allowed & (np.diff(snapshot.spans) > 0))
-    if not len(documents):
+    rows = np.flatnonzero(allowed[snapshot.rows.row_documents])
+    if not len(rows):
         none = np.empty(0, np.float32)
-        return Scored(documents, none, none, none, none)
-    rows = np.concatenate([np.arange(snapshot.spans[d], snapshot.spans[d + 1]) for d in documents])
-    starts = np.append(0, np.cumsum(snapshot.spans[documents + 1] - snapshot.spans[documents])[:-1])
+        return Scored(np.empty(0, np.int64), none, none, none, none)
+    owners_of_rows = snapshot.rows.row_documents[rows]
+    starts = np.append(0, np.flatnonzero(owners_of_rows[1:] != owners_of_rows[:-1]) + 1)
+    documents = owners_of_rows[starts].astype(np.int64)
     cosines = snapshot.rows.vectors[rows] @ asked.dense
     raised = cosines - snapshot.cosines[rows, asked.group]
     body = ~snapshot.rows.is_headline[rows]
