@@ -206,7 +206,7 @@ def test_stop_ends_the_daemon_and_says_when_there_was_none(sandbox: Sandbox) -> 
 
 
 def test_an_idle_daemon_ends_by_itself(sandbox: Sandbox) -> None:
-    sandbox.configure("daemon.idle_hours = 0.001\n")
+    sandbox.configure("daemon.idle_hours = 0.004\n")  # 14 s: more than loading takes on a busy machine
     sandbox.start()
     wait_until(lambda: gone(sandbox), "the idle daemon has ended")
     assert " idle" in Path(sandbox.paths.daemon_log).read_text("utf-8")
