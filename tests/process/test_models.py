@@ -94,9 +94,9 @@ def test_a_model_is_added_from_the_hub_used_and_removed(sandbox: Sandbox, hub: H
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
 
     used = sandbox.run("models", "use", NAME)
-    assert "1 of 1 chunks of the index have to be embedded: about " in used.stdout
+    assert "2 of 2 chunks of the index have to be embedded: about " in used.stdout
     assert "going back costs nothing" in used.stdout
-    assert sandbox.json("index")["chunks_embedded"] == 1
+    assert sandbox.json("index")["chunks_embedded"] == 2
     assert sandbox.json("status")["model"].startswith(f"{NAME}@")
     assert sandbox.json("query", QUESTION)["hits"][0]["name"] == "reference_ports"
 

@@ -141,11 +141,11 @@ def test_setup_reads_the_claude_folder_of_the_shell_also_when_the_daemon_starts_
 
 def test_index_without_a_daemon_and_with_one_gives_the_same_report(noted: Sandbox) -> None:
     alone = noted.json("index")
-    assert (alone["scanned"], alone["added"], alone["chunks_embedded"], alone["skipped"]) == (2, 2, 2, [])
+    assert (alone["scanned"], alone["added"], alone["chunks_embedded"], alone["skipped"]) == (2, 2, 4, [])
     noted.start()
     noted.note("tabs", "Indent Makefiles with tabs", "make refuses spaces.")
     by_daemon = noted.json("index")
-    assert (by_daemon["scanned"], by_daemon["added"], by_daemon["chunks_embedded"]) == (3, 1, 1)
+    assert (by_daemon["scanned"], by_daemon["added"], by_daemon["chunks_embedded"]) == (3, 1, 2)
     assert set(alone) == set(by_daemon)
     assert noted.json("query", "tabs or spaces in Makefiles?")["hits"][0]["name"] == "tabs"
 
@@ -189,9 +189,11 @@ def test_two_index_commands_at_once_leave_a_whole_index(noted: Sandbox) -> None:
 def test_query_shows_what_the_hook_would_hand_over(noted: Sandbox) -> None:
     noted.start()
     found = noted.json("query", QUESTION)
-    assert set(found) == {"tier", "gap", "top", "reason", "project", "hits", "model", "indexing", "ms"}
+    usual = {"tier", "gap", "top", "reason", "project", "hits", "model", "indexing", "ms"}
+    assert set(found) == usual | {"probability", "signs"}
     assert found["project"] == "project"
-    assert set(found["hits"][0]) == {"rank", "score", "kind", "name", "description", "path", "project", "date"}
+    shown = {"rank", "score", "kind", "name", "description", "path", "project", "date", "signs"}
+    assert set(found["hits"][0]) == shown
     assert noted.run("query", "--auto", QUESTION).stdout.rstrip("\n") == noted.context(QUESTION)
     assert noted.json("query", "--auto", QUESTION)["additional_context"] == noted.context(QUESTION)
     silent = noted.run("query", "--auto", "ok").stdout
@@ -206,6 +208,7 @@ def test_another_projects_notes_are_found_only_when_it_is_named(noted: Sandbox) 
     noted.note("backup-time", "Backups of the shop run at three in the morning", "x", project=other)
     transcript = noted.claude_folder(other) / "s.jsonl"
     transcript.write_text(json.dumps({"type": "user", "cwd": str(other)}) + "\n")
+    noted.start()
     question = "when do the backups run?"
     assert "backup-time" not in [hit["name"] for hit in noted.json("query", question)["hits"]]
     named = noted.json("query", question, "--repo", "other-shop")
