@@ -225,7 +225,9 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
 
 
 def _cost(manifest: "Manifest", answering: str, paths: StatePaths, speed: "Speed | None") -> str:
-    """What taking the model into use costs."""
+    """What taking the model into use costs; the disk at most."""
+    from recall.late.sketch import LARGEST
+
     missing, total = _missing_vectors(paths, manifest.identity)
     if not total:
         return "the index is empty, so there is nothing to embed again"
@@ -234,8 +236,8 @@ def _cost(manifest: "Manifest", answering: str, paths: StatePaths, speed: "Speed
     time = f"about {_minutes(missing / speed.chunks_per_second)}" if speed else "an unmeasured time"
     return (
         f"{missing} of {total} chunks of the index have to be embedded: {time} in the background and about "
-        f"{missing * manifest.dimension * FLOAT_BYTES / 1e6:.1f} MB of disk. Until then {answering} answers; its "
-        "vectors stay, so that going back costs nothing."
+        f"{missing * (manifest.dimension * FLOAT_BYTES + LARGEST) / 1e6:.1f} MB of disk. Until then {answering} "
+        "answers; its vectors stay, so that going back costs nothing."
     )
 
 

@@ -133,6 +133,10 @@ class Answers:
 
         return Asked(answer) if silence else Asked(answer, ready.model.embedder, gist(message.prompt))
 
+    def close(self) -> None:
+        """Close the index. Called when the question thread has ended."""
+        self._sketches.close()
+
     def _tell(self, message: Message | None, session: Session, decision: Decision, started: float) -> bytes:
         """The printed line of a decision, once session and journal know of it."""
         session.shown.update(hit.path for hit in decision.items)

@@ -65,6 +65,7 @@ class Handlers:
         """Wait for the question in work and end the threads."""
         self._batcher.close()
         self._thread.shutdown(cancel_futures=True)
+        self._answers.close()
 
     async def _question(self, request: Request, arrived: float, read: Callable[[], Asked]) -> Answer:
         """Answer a question, unless the queue is full or the asker has given up meanwhile."""

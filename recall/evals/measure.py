@@ -112,7 +112,10 @@ def index_corpus(folder: Path, documents: Sequence[Document], embedder: Embedder
         generation=0,
     )
     sketches = {place: piece.sketch for place, piece in enumerate(pieces) if piece.sketch}
-    fetch = lambda ids: {id_: sketches[id_] for id_ in ids if id_ in sketches}  # noqa: E731
+
+    def fetch(ids: Sequence[int]) -> dict[int, bytes]:
+        return {id_: sketches[id_] for id_ in ids if id_ in sketches}
+
     return Corpus(folder, Source(take_snapshot(rows, late.bank), late, fetch))
 
 

@@ -20,6 +20,8 @@ Floats = NDArray[np.float32]
 WIDTH = 384
 #: The most token vectors of a text, 98 bytes each with `WIDTH`: 20,000 texts take at most 211 MB.
 TOKENS = 100
+#: The most bytes of a sketch.
+LARGEST = 2 * WIDTH + TOKENS * (WIDTH // 4 + 2)
 #: Vectors whose cosine reaches this are one. It falls by a step until few enough are left.
 _ALIKE, _STEP = 0.95, 0.02
 #: So many vectors are unpacked at a time: 3 MB, which stay in the processor's cache.
@@ -116,9 +118,14 @@ def distinct(vectors: Floats) -> Floats:
         limit -= _STEP
         fewer = _unlike(alike, limit)
         if len(fewer) < TOKENS // 2:
-            fewer = kept[np.linspace(0, len(kept) - 1, TOKENS).round().astype(np.int64)]
+            fewer = kept[evenly(len(kept), TOKENS)]
         kept = fewer
     return vectors[kept]
+
+
+def evenly(count: int, limit: int) -> NDArray[np.int64]:
+    """At most `limit` places of `count`, spread evenly over them, both ends included."""
+    return np.linspace(0, count - 1, min(count, limit)).round().astype(np.int64)
 
 
 def _unlike(alike: Floats, limit: float) -> NDArray[np.int64]:

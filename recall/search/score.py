@@ -7,7 +7,8 @@ whole      the same over all of its chunks: each of the question's tokens finds 
 headline   the same over name and description alone
 dense      the cosine of the best chunk, as far as the model's manifest asks for it
 
-Found on 192 reworded questions over five collections of notes; tools/evaluate.py prints what each part brings.
+Found on 192 reworded questions over five collections of notes; tools/evaluate.py prints what it brings beside the plain
+cosine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from recall.embed.manifest import Weights
 from recall.late.late import Late
-from recall.late.sketch import closest
+from recall.late.sketch import closest, evenly
 from recall.search.snapshot import Bools, Floats, Snapshot
 
 Ints = npt.NDArray[np.int64]
@@ -79,17 +80,16 @@ def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort
     if not len(rows):
         none = np.empty(0, np.float32)
         return Scored(np.empty(0, np.int64), none, none, none, none)
-    owners_of_rows = snapshot.rows.row_documents[rows]
-    starts = np.append(0, np.flatnonzero(owners_of_rows[1:] != owners_of_rows[:-1]) + 1)
-    documents = owners_of_rows[starts].astype(np.int64)
+    is_first = np.diff(snapshot.rows.row_documents[rows], prepend=-1) != 0
+    starts, owners = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+    documents = snapshot.rows.row_documents[rows[starts]].astype(np.int64)
     cosines = snapshot.rows.vectors[rows] @ asked.dense
     raised = cosines - snapshot.cosines[rows, asked.group]
     body = ~snapshot.rows.is_headline[rows]
     dense = _best(raised, body, starts) / snapshot.cosine_deviation
-    chosen = _choose(raised, starts, _how_many(asked, effort)) if len(asked.tokens) else np.empty(0, np.int64)
+    chosen = _choose(raised, starts, owners, _how_many(asked, effort)) if len(asked.tokens) else np.empty(0, np.int64)
     interaction = np.full(len(starts), np.nan, np.float32)
-    owners = np.searchsorted(starts, chosen, side="right") - 1
-    compared, late = _late(source, asked, rows[chosen], owners, weights.rarity)
+    compared, late = _late(source, asked, rows[chosen], owners[chosen], weights.rarity)
     interaction[compared] = late / snapshot.late_deviation
     scores = np.where(np.isnan(interaction), 0, interaction) + weights.dense * dense
     if (behind := np.isnan(interaction)).any():
@@ -102,9 +102,7 @@ def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort
 
 def thin(tokens: Floats) -> Floats:
     """At most MAX_ASKED of a question's token vectors, evenly spread over it."""
-    if len(tokens) <= MAX_ASKED:
-        return tokens
-    return tokens[np.linspace(0, len(tokens) - 1, MAX_ASKED).round().astype(np.int64)]
+    return tokens[evenly(len(tokens), MAX_ASKED)]
 
 
 def _best(values: Floats, within: Bools, starts: Ints) -> Floats:
@@ -118,12 +116,11 @@ def _how_many(asked: Asked, effort: float) -> int:
     return int(min(max(wanted, effort * _LEAST_ROWS), effort * _MOST_ROWS))
 
 
-def _choose(raised: Floats, starts: Ints, count: int) -> Ints:
+def _choose(raised: Floats, starts: Ints, owners: Ints, count: int) -> Ints:
     """Places of the rows to compare, ascending: the `count` best by their cosines; of each of their documents also the
-    first row (its headline) and the best one."""
+    first row (its headline) and the best one. `owners` numbers each row's document, `starts` gives its first row."""
     if count >= len(raised):
         return np.arange(len(raised))
-    owners = np.searchsorted(starts, np.arange(len(raised)), side="right") - 1
     chosen = np.argpartition(raised, -count)[-count:]
     owned = np.unique(owners[chosen])
     best = np.lexsort((raised, owners))[np.append(starts[1:], len(raised)) - 1]

@@ -21,17 +21,15 @@ Bools = npt.NDArray[np.bool_]
 class Snapshot:
     """Nothing in it changes, so that questions need no lock; made by `take_snapshot`.
 
-    `rows` are the store's, of whole documents. `spans` int64 [documents + 1]: the rows of document n lie from spans[n]
-    to spans[n + 1]. `cosines` float32 [rows, groups]: the mean cosine of each row to the messages of each group of the
-    bank; `null` float16 [documents, messages]: each document's best cosine to each message. `cosine_deviation` and
-    `late_deviation`: how much the scores of everyday messages on one row vary, the unit of a document's score.
-    `project_keys` numbers the projects, `document_projects` int32 and `is_kind` bool say for every document where it
-    belongs. `language` is the person's.
+    `rows` are the store's, of whole documents. `cosines` float32 [rows, groups]: the mean cosine of each row to the
+    messages of each group of the bank; `null` float16 [documents, messages]: each document's best cosine to each
+    message. `cosine_deviation` and `late_deviation`: how much the scores of everyday messages on one row vary, the unit
+    of a document's score. `project_keys` numbers the projects, `document_projects` int32 and `is_kind` bool say for
+    every document where it belongs. `language` is the person's.
     """
 
     rows: Rows
     documents: Sequence[AnyRecord]
-    spans: npt.NDArray[np.int64]
     cosines: Floats
     null: npt.NDArray[np.float16]
     cosine_deviation: float
@@ -77,12 +75,10 @@ def take_snapshot(rows: Rows, bank: Bank) -> Snapshot:
         for session in document.sessions:
             of_session.setdefault(session, []).append(number)
     kinds = np.array([document.kind for document in documents], dtype="U12")
-    spans = np.searchsorted(rows.row_documents, np.arange(len(documents) + 1)).astype(np.int64)
-    cosines, null, deviation = _against(rows, bank, spans)
+    cosines, null, deviation = _against(rows, bank)
     return Snapshot(
         rows=rows,
         documents=documents,
-        spans=spans,
         cosines=cosines,
         null=null,
         cosine_deviation=deviation,
@@ -96,12 +92,13 @@ def take_snapshot(rows: Rows, bank: Bank) -> Snapshot:
     )
 
 
-def _against(rows: Rows, bank: Bank, spans: npt.NDArray[np.int64]) -> tuple[Floats, npt.NDArray[np.float16], float]:
+def _against(rows: Rows, bank: Bank) -> tuple[Floats, npt.NDArray[np.float16], float]:
     """`cosines`, `null` and `cosine_deviation` of a snapshot."""
     if not len(rows.vectors):
         return np.zeros((0, len(GROUPS)), np.float32), np.zeros((0, len(bank.dense)), np.float16), 1.0
     scores = rows.vectors @ bank.dense.T
-    null = np.maximum.reduceat(scores, spans[:-1], axis=0).astype(np.float16)
+    starts = np.searchsorted(rows.row_documents, np.arange(len(rows.documents)))
+    null = np.maximum.reduceat(scores, starts, axis=0).astype(np.float16)
     means = np.asarray(scores @ bank.members.T, np.float32)
     return means, null, _unit(np.sqrt(np.mean(scores.var(axis=1))))
 

@@ -1,52 +1,23 @@
 """What one message gets in a corpus."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from recall.core.types import BACKGROUND, Document
-from recall.embed.encoder import Heads
+from plain_model import QUESTION, source_of
+from recall.core.types import Document, Project
 from recall.embed.manifest import Calibration, Gate, Weights
-from recall.evals.measure import Corpus, as_record, judge, read_corpus
+from recall.evals.measure import Corpus, judge, read_corpus
 from recall.evals.questions import Question
-from recall.late.late import Late
 from recall.search.answer import Rules
-from recall.search.score import Source
-from recall.search.snapshot import take_snapshot
-from recall.store.views import Rows
 
 GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
 
 
-class Plain:
-    """A model of two numbers without token vectors."""
-
-    identity = "plain@1"
-
-    def heads(self, texts: Sequence[str], kind: str = "query") -> list[Heads]:
-        return [Heads(np.array([0, 1], np.float32), np.empty((0, 2), np.float32), None) for _ in texts]
-
-
-LATE = Late(Plain())
 RULES = Rules("gap", GATE, Calibration(near=0.05), Weights(dense=1.0))
-QUERY = Heads(np.array([1, 0], np.float32), np.empty((0, 2), np.float32), None)
 
 
 def _corpus(folder: Path, **scores: float) -> Corpus:
     documents = [Document("memory", str(folder / f"{name}.md"), str(folder), name, "", "") for name in scores]
-    first = np.array(list(scores.values()), np.float32)
-    rows = Rows(
-        vectors=np.stack([first, np.sqrt(1 - first**2)], axis=1),
-        row_documents=np.arange(len(documents), dtype=np.int32),
-        row_ids=np.arange(len(documents)),
-        is_headline=np.zeros(len(documents), np.bool_),
-        backgrounds=np.zeros((len(documents), BACKGROUND), np.float32),
-        documents=[as_record(document) for document in documents],
-        projects=[],
-        generation=0,
-    )
-    return Corpus(folder, Source(take_snapshot(rows, LATE.bank), LATE, lambda _: {}))
+    return Corpus(folder, source_of(documents, list(scores.values()), Project(str(folder), folder.name)))
 
 
 def _question(query: str = "how do we round prices?", *relevant: str, also_ok: str = "") -> Question:
@@ -55,23 +26,23 @@ def _question(query: str = "how do we round prices?", *relevant: str, also_ok: s
 
 def test_the_rank_is_that_of_the_relevant_document_and_handing_over_is_read_off_the_line(tmp_path: Path) -> None:
     corpus = _corpus(tmp_path, right=0.7, sibling=0.8, other=0.2)
-    outcome = judge(corpus, _question("how do we round prices?", "right.md", also_ok="sibling.md"), QUERY, RULES)
+    outcome = judge(corpus, _question("how do we round prices?", "right.md", also_ok="sibling.md"), QUESTION, RULES)
     assert (outcome.rank, outcome.lenient_rank) == (2, 1)
     assert outcome.line is not None
     assert "sibling" in outcome.line
     assert not outcome.handed
-    assert judge(corpus, _question("how do we round prices?", "sibling.md"), QUERY, RULES).handed
+    assert judge(corpus, _question("how do we round prices?", "sibling.md"), QUESTION, RULES).handed
 
 
 def test_a_message_too_short_for_the_hook_is_handed_nothing(tmp_path: Path) -> None:
     corpus = _corpus(tmp_path, right=0.9, other=0.2)
-    outcome = judge(corpus, _question("はい"), QUERY, RULES)
+    outcome = judge(corpus, _question("はい"), QUESTION, RULES)
     assert (outcome.line, outcome.searched, outcome.unrelated) == (None, False, True)
-    assert judge(corpus, _question("prices in cents?", "right.md"), QUERY, RULES).line is not None
+    assert judge(corpus, _question("prices in cents?", "right.md"), QUESTION, RULES).line is not None
 
 
 def test_a_document_that_is_not_there_has_no_rank(tmp_path: Path) -> None:
-    outcome = judge(_corpus(tmp_path, right=0.9), _question("how do we round prices?", "gone.md"), QUERY, RULES)
+    outcome = judge(_corpus(tmp_path, right=0.9), _question("how do we round prices?", "gone.md"), QUESTION, RULES)
     assert (outcome.rank, outcome.handed) == (None, False)
 
 

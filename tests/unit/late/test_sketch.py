@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall.embed.encoder import unit
-from recall.late.sketch import TOKENS, WIDTH, Floats, Sketcher, closest, distinct
+from recall.late.sketch import LARGEST, TOKENS, WIDTH, Floats, Sketcher, closest, distinct
 
 
 def tokens(count: int, width: int, seed: int = 0) -> Floats:
@@ -30,7 +30,7 @@ def test_the_closest_token_is_about_as_close_as_it_was(width: int) -> None:
 
 def test_a_sketch_is_small_whatever_the_text() -> None:
     sketcher = Sketcher(1024)
-    assert len(sketcher.pack(tokens(2000, 1024))) == 2 * WIDTH + TOKENS * (WIDTH // 4 + 2) < 11_000
+    assert len(sketcher.pack(tokens(2000, 1024))) == LARGEST == 2 * WIDTH + TOKENS * (WIDTH // 4 + 2) < 11_000
 
 
 def test_a_token_that_is_there_twice_is_kept_once_and_the_order_stays() -> None:

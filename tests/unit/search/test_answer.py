@@ -3,51 +3,21 @@
 import json
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
-from recall.core.types import BACKGROUND, SHARED, Document, Hit, Kind, Project
-from recall.embed.encoder import Heads
+from plain_model import LATE, QUESTION, source_of
+from recall.core.types import SHARED, Document, Hit, Kind, Project
 from recall.embed.manifest import Calibration, Gate, Weights
-from recall.evals.measure import as_record
-from recall.late.late import Late
 from recall.search.answer import Rules, ask, hand_over, search
 from recall.search.score import Source
 from recall.search.select import Asker
-from recall.search.snapshot import take_snapshot
-from recall.store.views import Rows
 
 GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
 
 
-class Plain:
-    """A model of two numbers without token vectors, under which every everyday message lies across the question."""
-
-    identity = "plain@1"
-
-    def heads(self, texts: Sequence[str], kind: str = "query") -> list[Heads]:
-        return [Heads(np.array([0, 1], np.float32), np.empty((0, 2), np.float32), None) for _ in texts]
-
-
-LATE = Late(Plain())
 RULES = Rules("gap", GATE, Calibration(near=0.05), Weights(dense=1.0))
-ASKED = ask(Heads(np.array([1, 0], np.float32), np.empty((0, 2), np.float32), None), LATE, "en")
-
-
-def _source(documents: list[Document], scores: Sequence[float]) -> Source:
-    """Documents of one chunk each with their cosines to ASKED."""
-    first = np.array(scores, np.float32)
-    rows = Rows(
-        vectors=np.stack([first, np.sqrt(1 - first**2)], axis=1),
-        row_documents=np.arange(len(documents), dtype=np.int32),
-        row_ids=np.arange(len(documents)),
-        is_headline=np.zeros(len(documents), np.bool_),
-        backgrounds=np.zeros((len(documents), BACKGROUND), np.float32),
-        documents=[as_record(document) for document in documents],
-        projects=[Project("/shop", "shop")],
-        generation=7,
-    )
-    return Source(take_snapshot(rows, LATE.bank), LATE, lambda _: {})
+ASKED = ask(QUESTION, LATE, "en")
+SHOP = Project("/shop", "shop")
 
 
 def _snapshot(*records: tuple[Kind, str, float]) -> Source:
@@ -56,7 +26,7 @@ def _snapshot(*records: tuple[Kind, str, float]) -> Source:
         Document(kind, f"/n/{number}.md", project, f"note-{number}", "about it", "")
         for number, (kind, project, _) in enumerate(records)
     ]
-    return _source(documents, [score for *_, score in records])
+    return source_of(documents, [score for *_, score in records], SHOP)
 
 
 def _names(hits: Sequence[Hit]) -> list[str]:
@@ -120,7 +90,7 @@ def test_an_empty_index_hands_over_nothing() -> None:
 
 def test_a_snapshot_knows_the_language_of_its_records() -> None:
     documents = [Document("memory", "/n/1.md", "", "返事", "日本語で書く", "")]
-    assert _source(documents, [0.5]).snapshot.language == "ja"
+    assert source_of(documents, [0.5], SHOP).snapshot.language == "ja"
     assert _snapshot(("memory", "", 0.5)).snapshot.language == "en"
 
 
@@ -129,7 +99,7 @@ def test_the_budget_is_that_of_the_tier() -> None:
     documents = [Document("memory", f"{deep}/{n}.md", "/shop", "n" * 80, "d" * 300, "") for n in range(5)]
 
     def size(scores: list[float]) -> tuple[str, int]:
-        result = search(_source(documents, scores), ASKED, RULES, projects=None, limit=5)
+        result = search(source_of(documents, scores, SHOP), ASKED, RULES, projects=None, limit=5)
         printed = hand_over(result, RULES, "en", Asker())
         return result.tier, len(printed.line.encode()) if printed else 0
 
