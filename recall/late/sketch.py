@@ -99,9 +99,12 @@ def closest(question: Floats, sketches: Sketches) -> Floats:
     words = sketches.codes.view(np.uint16) if sketches.codes.shape[1] % 2 == 0 else sketches.codes
     levels = _LEVELS_OF_TWO if words.dtype == np.uint16 else _LEVELS_OF_ONE
     turned = np.ascontiguousarray(question.T)
+    unpacked = np.empty((min(_BLOCK, len(words)), *words.shape[1:], *levels.shape[1:]), np.float32)
     for start in range(0, len(words), _BLOCK):
-        block = levels.take(words[start : start + _BLOCK], axis=0)
-        np.matmul(block.reshape(len(block), -1), turned, out=scores[start : start + len(block)])
+        block = words[start : start + _BLOCK]
+        # "clip" lets numpy write into the array at once; no code lies outside.
+        levels.take(block, axis=0, out=unpacked[: len(block)], mode="clip")
+        np.matmul(unpacked[: len(block)].reshape(len(block), -1), turned, out=scores[start : start + len(block)])
     scores *= sketches.factors[:, None]
     best: Floats = np.maximum.reduceat(scores, sketches.starts, axis=0) if len(sketches.starts) else scores[:0]
     return best + sketches.means @ turned
