@@ -30,8 +30,8 @@ Fetch = Callable[[Sequence[int]], Mapping[int, bytes]]
 _NEVER = np.float32(-9)
 #: The most token vectors of a question that are compared, spread over it: more would take as much longer.
 MAX_ASKED = 48
-#: Rows times tokens that are compared, headlines that come along not counted: 20 to 30 ms on two cores. Rows come in the
-#: order of their cosines; half as many lowered hit@3 on the shared questions from 0.57 to 0.54.
+#: Rows times tokens that are compared, headlines that come along not counted: 20 to 30 ms on two cores. Rows come in
+#: the order of their cosines; half as many lowered hit@3 on the shared questions from 0.57 to 0.54.
 _COMPARISONS = 12_000
 #: Rows at least and at most.
 _LEAST_ROWS, _MOST_ROWS = 150, 600

@@ -105,7 +105,7 @@ def test_a_model_is_added_from_the_hub_used_and_removed(sandbox: Sandbox, hub: H
     assert "it costs nothing" in back.stdout
     sandbox.run("index")  # until the running daemon has followed
     removed = sandbox.run("models", "remove", NAME, "--yes")
-    assert "and 1 vectors of the index" in removed.stdout
+    assert "and 2 vectors of the index" in removed.stdout  # a chunk and a headline
     assert not folder.exists()
     assert sandbox.json("query", QUESTION)["hits"][0]["name"] == "reference_ports"
 
