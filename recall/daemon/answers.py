@@ -15,7 +15,7 @@ from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
 from recall.daemon.loaded import LoadedIndexes
 from recall.daemon.naming import project_meant, project_name
-from recall.daemon.prompt import Message, empties_the_conversation, gist, read_message, reason_to_skip
+from recall.daemon.prompt import Message, empties_the_conversation, read_message, reason_to_skip
 from recall.daemon.sessions import Session, Sessions
 from recall.daemon.sketches import Sketches
 from recall.embed.embedder import Embedder
@@ -83,7 +83,7 @@ class Answers:
         def answer(heads: Heads) -> bytes:
             return self._tell(message, session, self._decide(ready, heads, message, session), started)
 
-        return Asked(answer, ready.model.embedder, gist(message.prompt))
+        return Asked(answer, ready.model.embedder, message.gist)
 
     def query(self, fields: Mapping[str, Any]) -> Asked:
         """A question of `recall query`, answered by what its `--json` prints (DESIGN.md, section 5).
@@ -131,7 +131,9 @@ class Answers:
             }
             return json.dumps(found | extra).encode()  # ASCII: lone surrogates in a path must not make it an error
 
-        return Asked(answer) if silence else Asked(answer, ready.model.embedder, gist(message.prompt))
+        if silence:
+            return Asked(answer)
+        return Asked(answer, ready.model.embedder, message.gist if auto else message.to_search)
 
     def close(self) -> None:
         """Close the index. Called when the question thread has ended."""
@@ -188,7 +190,7 @@ class Answers:
     def _search(
         self, ready: Ready, heads: Heads, message: Message, scope: frozenset[str] | None, **options: Any
     ) -> Result:
-        language = language_of(message.prompt)
+        language = language_of(message.to_search)
         late = ready.model.late
         return search(
             Source(ready.snapshot, late, self._sketches.of(ready.snapshot.generation)),

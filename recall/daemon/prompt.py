@@ -3,7 +3,10 @@
 import json
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+from recall.text.paste import reduce
 
 #: How machine-made prompts begin (CLAUDE-CODE.md lists what the client sends through the same hook).
 MACHINE_MADE = (
@@ -27,13 +30,16 @@ _SLASH_COMMAND = re.compile(r"/[\w:.-]*(\s|\Z)")
 #: Commands after which nothing of what was shown is in the conversation any more.
 EMPTYING = ("/clear", "/compact", "/new", "/reset")
 OFF_WORD = "#norecall"
-#: Characters that are kept of each end of a long message: together some 200 tokens of English or 400 of Japanese,
+#: Characters that are kept of each end of what is said: together some 200 tokens of English or 400 of Japanese,
 #: which take 40 to 90 ms on two cores.
 END_CHARACTERS = 400
+#: Characters of each end of a message that are read for what is said: some 30 ms of work. People write before or after
+#: what they paste.
+READ_CHARACTERS = 50_000
 EVENT = "UserPromptSubmit"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Message:
     """One message and where it was typed. `event` is echoed in the answer; `agent` is set in a subagent."""
 
@@ -45,13 +51,19 @@ class Message:
     agent: str | None = None
     event: str = EVENT
 
+    @cached_property
+    def gist(self) -> str:
+        """What of it is embedded: what the person says, less what was pasted; "" where all was pasted.
 
-def gist(prompt: str) -> str:
-    """What of a message is embedded: all of it, or both ends of a long one, where people say what they want.
+        Of much that is said both ends are taken, where people say what they want. A paste of thousands of characters
+        would cost the whole time budget, and would bring what resembles its words and not the question.
+        """
+        return _ends(reduce(_whole_lines(self.prompt)), END_CHARACTERS)
 
-    A paste of thousands of characters would cost the whole time budget, and its middle only blurs the question.
-    """
-    return prompt if len(prompt) <= 2 * END_CHARACTERS else f"{prompt[:END_CHARACTERS]}\n{prompt[-END_CHARACTERS:]}"
+    @property
+    def to_search(self) -> str:
+        """The gist, or of a message that is pasted text alone both ends: for who asks for it by `recall query`."""
+        return self.gist or _ends(self.prompt, END_CHARACTERS)
 
 
 def read_message(body: bytes) -> Message | None:
@@ -91,12 +103,24 @@ def reason_to_skip(message: Message | None, min_characters: int) -> str | None:
         return "norecall"
     if len(prompt) < min_characters:
         return "short"
-    return None
+    return None if message.gist else "paste"
 
 
 def empties_the_conversation(prompt: str) -> bool:
     """Whether this command takes what was shown out of the conversation."""
     return any(prompt == word or prompt.startswith(f"{word} ") for word in EMPTYING)
+
+
+def _whole_lines(prompt: str) -> str:
+    """A message, or the whole lines of both ends of one that is too long to read in time."""
+    if len(prompt) <= 2 * READ_CHARACTERS:
+        return prompt
+    first, last = prompt[:READ_CHARACTERS], prompt[-READ_CHARACTERS:]
+    return (first.rpartition("\n")[0] or first) + "\n" + (last.partition("\n")[2] or last)
+
+
+def _ends(text: str, characters: int) -> str:
+    return text if len(text) <= 2 * characters else f"{text[:characters]}\n{text[-characters:]}"
 
 
 def _text(fields: dict[str, Any], *names: str) -> str | None:

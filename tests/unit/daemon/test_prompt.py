@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.daemon.prompt import END_CHARACTERS, Message, empties_the_conversation, gist, read_message, reason_to_skip
+from recall.daemon.prompt import (
+    END_CHARACTERS,
+    READ_CHARACTERS,
+    Message,
+    empties_the_conversation,
+    read_message,
+    reason_to_skip,
+)
 
 QUESTION = "which port does staging use?"
+FRAMES = '  File "/srv/app/worker.py", line 88, in run\n    self.handle(job)\n'
 
 
 def body(prompt: object = QUESTION, **fields: object) -> bytes:
@@ -70,13 +78,34 @@ def test_subagents_other_events_the_off_word_and_short_messages_are_skipped() ->
     assert reason(body("ポート番号は何番？")) is None
 
 
-def test_of_a_long_message_both_ends_are_asked() -> None:
-    assert gist(QUESTION) == QUESTION
-    long = "Why does this fail?\n" + "at frame 17\n" * 5000 + "It worked yesterday."
-    asked = gist(long)
+def test_a_short_message_is_searched_as_it_is() -> None:
+    assert Message(QUESTION).gist == QUESTION
+
+
+def test_of_much_that_is_said_both_ends_are_searched() -> None:
+    said = "Why does this fail? " + "It has been slow since the move. " * 200 + "It worked yesterday."
+    asked = Message(said).gist
     assert len(asked) == 2 * END_CHARACTERS + 1
     assert asked.startswith("Why does this fail?")
     assert asked.endswith("It worked yesterday.")
+
+
+def test_what_was_pasted_is_left_out() -> None:
+    message = Message("Why does this fail?\n" + FRAMES * 60 + "It worked yesterday.")
+    assert message.gist.splitlines() == ["Why does this fail?", "It worked yesterday."]
+
+
+def test_a_paste_alone_is_no_question_yet_can_be_asked_for() -> None:
+    trace = "Traceback (most recent call last):\n" + FRAMES * 150 + "ValueError: no such port"
+    assert len(trace.splitlines()) > 300
+    assert reason(body(trace)) == "paste"
+    assert Message(trace).to_search == f"{trace[:END_CHARACTERS]}\n{trace[-END_CHARACTERS:]}"
+
+
+def test_of_a_huge_message_whole_lines_of_both_ends_are_read() -> None:
+    log = "2026-05-01 10:12:07 INFO worker 7 finished its job in time\n"
+    message = Message("Why is it slow?\n" + log * (4 * READ_CHARACTERS // len(log)) + "It was fast before.")
+    assert message.gist.splitlines() == ["Why is it slow?", "It was fast before."]
 
 
 @given(st.binary(max_size=400))
