@@ -7,13 +7,18 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from recall.core.errors import RecallError, UsageError
 from recall.version import VERSION
 from recall.wire.paths import state_home
 
-#: Every command has a module of its name here with `HELP`, `add_arguments(parser)` and `run(arguments) -> exit code`.
-COMMANDS = ("setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "models", "demo")
+#: Every command has a module of its name here (`why_not` for `why-not`) with `HELP`, `add_arguments(parser)` and
+#: `run(arguments) -> exit code`.
+COMMANDS = (
+    "setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "why", "why-not", "replay", "mute",
+    "unmute", "report", "models", "demo",
+)  # fmt: skip
 
 
 def parser(chosen: str | None = None) -> argparse.ArgumentParser:
@@ -24,7 +29,7 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"recall {VERSION}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in COMMANDS:
-        module = importlib.import_module(f"recall.cli.{name}")
+        module = _module(name)
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         command.add_argument("--home", metavar="DIR", help="state folder (default: RECALL_HOME, else the system's)")
         if chosen in (None, name):
@@ -39,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = parser(chosen).parse_args(arguments)
     try:
         _check_home(state_home(asked.home))
-        code = importlib.import_module(f"recall.cli.{asked.command}").run(asked)
+        code = _module(asked.command).run(asked)
         sys.stdout.flush()
     except RecallError as error:
         print(f"recall: {error}", file=sys.stderr)
@@ -58,6 +63,10 @@ def main(arguments: Sequence[str]) -> int:
         print("recall: interrupted", file=sys.stderr)
         return 130
     return int(code)
+
+
+def _module(command: str) -> ModuleType:
+    return importlib.import_module(f"recall.cli.{command.replace('-', '_')}")
 
 
 def _check_home(home: str) -> None:

@@ -3,24 +3,27 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recall.core.errors import DaemonRefused, UsageError
+from recall.core.log import Log
 from recall.core.types import KINDS, Hit
 from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
 from recall.daemon.loaded import LoadedIndexes
+from recall.daemon.mutes import Mutes
 from recall.daemon.naming import project_meant, project_name
 from recall.daemon.prompt import Message, empties_the_conversation, read_message, reason_to_skip
 from recall.daemon.sessions import Session, Sessions
 from recall.daemon.sketches import Sketches
 from recall.embed.embedder import Embedder
 from recall.embed.encoder import Heads
-from recall.search.answer import Result, Rules, ask, hand_over, search
+from recall.search.answer import Result, Rules, ask, choose, hand_over, search
+from recall.search.gate import learned
 from recall.search.score import Source
 from recall.search.select import Asker
 from recall.text.language import language_of
@@ -33,13 +36,19 @@ NO_HEADS = Heads(np.empty(0, np.float32), np.empty((0, 0), np.float32), None)
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one message gets: the printed line (empty for silence), the records in it, and how it came to that."""
+    """What one message gets: the printed line (empty for silence), the records in it, and how it came to that.
+
+    `held` and `cut` are paths, `muted` a count, as in the journal's Entry.
+    """
 
     reason: str
     line: str = ""
     items: Sequence[Hit] = ()
     result: Result = NOTHING
     emptied: bool = False
+    held: Sequence[str] = ()
+    cut: Sequence[str] = ()
+    muted: int = 0
 
 
 UNREADABLE = Decision("unreadable")
@@ -59,10 +68,11 @@ class Asked:
 class Answers:
     """Reads questions and answers them, in the question thread, one after another; embedding happens in between."""
 
-    def __init__(self, engine: Engine, journal: Journal) -> None:
+    def __init__(self, engine: Engine, journal: Journal, log: Log) -> None:
         self._engine = engine
         self._journal = journal
         self._loaded = LoadedIndexes()
+        self._mutes = Mutes(engine.paths, log)
         self._sessions = Sessions()
         self._sessions.restore(journal.shown())
         self._sketches = Sketches(Path(engine.paths.index))
@@ -91,10 +101,14 @@ class Answers:
         Raises UsageError for wrong fields.
         """
         started = time.perf_counter()
-        question, cwd = fields.get("question"), fields.get("cwd")
+        question, cwd, session = fields.get("question"), fields.get("cwd"), fields.get("session")
         if not isinstance(question, str) or not question.strip():
             raise UsageError("the question is empty; write what you are looking for")
-        message = Message(question.strip(), cwd if isinstance(cwd, str) else None)
+        message = Message(
+            question.strip(),
+            cwd if isinstance(cwd, str) else None,
+            session=session if isinstance(session, str) else None,
+        )
         ready = self._ready()
         scope: frozenset[str] | None = ready.projects.current(message.cwd, None)
         auto = bool(fields.get("auto"))
@@ -153,6 +167,13 @@ class Answers:
                 size=len(decision.line.encode()),
                 ms=(time.perf_counter() - started) * 1000,
                 emptied=decision.emptied,
+                probability=decision.result.probability,
+                signs=decision.result.signs,
+                ranked=decision.result.candidates,
+                held=decision.held,
+                cut=decision.cut,
+                muted=decision.muted,
+                prompt=message.prompt_id if message else None,
             )
         )
         return decision.line.encode()
@@ -172,7 +193,8 @@ class Answers:
         """Search for a message and render what the gate and the session let through."""
         emptied = session.look(message.transcript)
         scope = ready.projects.current(message.cwd, message.transcript)
-        result = self._search(ready, heads, message, scope)
+        muted = self._mutes.muted(message.session, scope)
+        result = self._search(ready, heads, message, scope, muted=muted)
         asker = Asker(
             projects=scope,
             shown=session.shown,
@@ -182,10 +204,22 @@ class Answers:
         )
         config = self._engine.config.current()
         language = ready.snapshot.language if config["language"] == "auto" else config["language"]
-        printed = hand_over(result, self._rules(ready), language, asker, message.event)
-        if printed:
-            return Decision(result.reason, printed.line, printed.hits, result, emptied)
-        return Decision("already shown" if result.tier != "none" else result.reason, result=result, emptied=emptied)
+        rules = self._rules(ready)
+        printed = hand_over(result, rules, language, asker, message.event)
+        items = printed.hits if printed else ()
+        shown = {hit.path for hit in items}
+        wanted = choose(result, rules, replace(asker, shown=()))
+        silence = "already shown" if result.tier != "none" else result.reason
+        return Decision(
+            reason=result.reason if printed else silence,
+            line=printed.line if printed else "",
+            items=items,
+            result=result,
+            emptied=emptied,
+            held=[hit.path for hit in wanted if hit.path in session.shown],
+            cut=[hit.path for hit in choose(result, rules, asker) if hit.path not in shown],
+            muted=len(muted),
+        )
 
     def _search(
         self, ready: Ready, heads: Heads, message: Message, scope: frozenset[str] | None, **options: Any
@@ -203,7 +237,8 @@ class Answers:
         )
 
     def _rules(self, ready: Ready) -> Rules:
-        return Rules.of(ready.model.manifest, self._engine.config.current()["gate"])
+        rules = Rules.of(ready.model.manifest, self._engine.config.current()["gate"])
+        return replace(rules, calibration=learned(rules.calibration, self._mutes.wrong()))
 
     def _ready(self) -> Ready:
         ready = self._engine.ready

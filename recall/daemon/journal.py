@@ -1,10 +1,11 @@
 """injections.jsonl: what was handed over and why nothing was. Never the message, and no text of a record."""
 
 import json
+import math
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,24 @@ from recall.core.log import trim
 from recall.core.types import Hit
 
 MAX_BYTES = 5_000_000
+#: A line is at most so long, in bytes, so that the file keeps more than a thousand messages.
+MAX_LINE_BYTES = 4096
+#: Candidates that are written: the eleven that the gate judges.
+MAX_RANKED = 11
 DAY_SECONDS = 86_400
 
+_MS = re.compile(r"[0-9]{1,9}\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message's outcome. `reason` is a fixed word; `items` are the records handed over; `size` in bytes."""
+    """One message's outcome. `reason` is a fixed word; `items` are the records handed over; `size` in bytes.
+
+    What `recall why` tells it by: `signs` and `probability` are the gate's, `ranked` the best candidates, best first.
+    By path: `held` were handed over before, `cut` were chosen and fell to the budget of bytes or lines. `muted` counts
+    the records that the person's mutes left out, `prompt` is the prompt's id.
+    """
 
     session: str | None
     tier: str
@@ -31,6 +42,13 @@ class Entry:
     size: int = 0
     ms: float = 0.0
     emptied: bool = False  # the conversation was cleared or compacted since the session's last message
+    probability: float = 0.0
+    signs: Mapping[str, float] = field(default_factory=dict)
+    ranked: Sequence[Hit] = ()
+    held: Sequence[str] = ()
+    cut: Sequence[str] = ()
+    muted: int = 0
+    prompt: str | None = None
 
 
 class Journal:
@@ -41,8 +59,7 @@ class Journal:
 
     def shown(self) -> Iterator[tuple[str, bool, list[str]]]:
         """What was handed over, in order of time: (session, whether its conversation was emptied before, paths)."""
-        for line in _lines(self._path):
-            fields = _object(line)
+        for fields in read_entries(self._path):
             session, items = fields.get("session"), fields.get("items")
             if isinstance(session, str) and isinstance(items, list):
                 yield (
@@ -52,19 +69,8 @@ class Journal:
                 )
 
     def add(self, entry: Entry) -> None:
-        session = entry.session if entry.session and _PLAIN.match(entry.session) else None
-        fields = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
-            "session": session,
-            "tier": entry.tier,
-            "reason": entry.reason,
-            "gap": round(entry.gap, 4),
-            "top": round(entry.top, 4),
-            "items": [{"kind": hit.kind, "path": hit.path} for hit in entry.items],
-            "bytes": entry.size,
-            "ms": round(entry.ms, 1),
-        } | ({"emptied": True} if entry.emptied else {})
-        line = json.dumps(fields).encode() + b"\n"
+        """Write one line."""
+        line = _line(entry)
         try:
             trim(self._path, MAX_BYTES)
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -90,8 +96,7 @@ def last_day(injections: Path, hook_log: Path, now: float) -> Day:
     """Count the two journals' lines of the 24 hours before `now` (seconds since the epoch). Damaged lines are passed
     over, missing files are empty."""
     since, day = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now - DAY_SECONDS)), Day()
-    for line in _lines(injections):
-        fields = _object(line)
+    for fields in read_entries(injections):
         if str(fields.get("time", "")) < since:
             continue
         day.asked += 1
@@ -99,15 +104,77 @@ def last_day(injections: Path, hook_log: Path, now: float) -> Day:
             day.shown += 1
         else:
             _count(day.silent, str(fields.get("reason")))
-    for line in _lines(hook_log):
-        words = line.split()
-        if len(words) == 3 and words[0] >= since and words[1] != "replaced":  # that message had its answer
-            if words[1] == "timeout":
+    for when, code, _ in read_hook_log(hook_log):
+        if when >= since:
+            if code == "timeout":
                 day.timeouts += 1
             else:
-                _count(day.silent, words[1])
+                _count(day.silent, code)
             day.asked += 1
     return day
+
+
+def read_entries(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of injections.jsonl as they stand, in order of time. Damaged ones are passed over; no file has none."""
+    for line in _lines(path):
+        if fields := _object(line):
+            yield fields
+
+
+def read_hook_log(path: Path) -> Iterator[tuple[str, str, float]]:
+    """The messages that found no answer: (time, code, ms), in order of time. Damaged lines are passed over."""
+    for line in _lines(path):
+        words = line.split()
+        if len(words) == 3 and _MS.match(words[2]) and words[1] != "replaced":  # that message had its answer
+            yield words[0], words[1], float(words[2])
+
+
+def _line(entry: Entry) -> bytes:
+    """An entry as its line. Where it would be too long the lists give way, candidates first, from their ends.
+
+    What was handed over stays whatever its length: a restart reads back from it what must not be shown twice.
+    """
+    fields: dict[str, Any] = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
+        "session": _plain(entry.session),
+        "tier": entry.tier,
+        "reason": entry.reason,
+        "gap": round(entry.gap, 4),
+        "top": round(entry.top, 4),
+        "items": [{"kind": hit.kind, "path": hit.path} for hit in entry.items],
+        "bytes": entry.size,
+        "ms": round(entry.ms, 1),
+    }
+    more = {
+        "emptied": entry.emptied,
+        "prompt": _plain(entry.prompt),
+        "probability": round(entry.probability, 3),
+        "signs": _rounded(entry.signs),
+        "ranked": [
+            {"kind": hit.kind, "path": hit.path, "score": round(hit.score, 3), "signs": _rounded(hit.signs)}
+            for hit in entry.ranked[:MAX_RANKED]
+        ],
+        "held": list(entry.held),
+        "cut": list(entry.cut),
+        "muted": entry.muted,
+    }
+    searched = bool(entry.signs or entry.ranked)  # a probability of 0 says something then
+    fields |= {name: value for name, value in more.items() if value or (name == "probability" and searched)}
+    line = json.dumps(fields).encode() + b"\n"
+    for name in ("ranked", "cut", "held"):
+        while len(line) > MAX_LINE_BYTES and fields.get(name):
+            fields[name].pop()
+            line = json.dumps(fields).encode() + b"\n"
+    return line
+
+
+def _plain(word: str | None) -> str | None:
+    """A session's or prompt's id; None for what could be a person's words."""
+    return word if word and _PLAIN.match(word) else None
+
+
+def _rounded(signs: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in signs.items() if math.isfinite(value)}
 
 
 def _count(counts: dict[str, int], word: str) -> None:

@@ -122,6 +122,13 @@ def search(
     )
 
 
+def choose(result: Result, rules: Rules, asker: Asker) -> list[Hit]:
+    """The records to hand over for a result, in the order of their headlines, before the budget of bytes."""
+    near = rules.calibration.near
+    notes = select_notes(result.candidates, result.tier, near, asker)
+    return notes + select_conversations(result.conversations, result.tier, near, rules.gate, asker)
+
+
 def hand_over(
     result: Result, rules: Rules, language: Language, asker: Asker, event: str = "UserPromptSubmit"
 ) -> headlines.Printed | None:
@@ -129,9 +136,7 @@ def hand_over(
 
     Every headline passes the masker here once more: the index may be older than a rule.
     """
-    near = rules.calibration.near
-    chosen = select_notes(result.candidates, result.tier, near, asker)
-    chosen += select_conversations(result.conversations, result.tier, near, rules.gate, asker)
+    chosen = choose(result, rules, asker)
     return headlines.render([_masked(hit) for hit in chosen], language, BUDGETS[result.tier], event)
 
 

@@ -36,6 +36,8 @@ class StatePaths:
         self.daemon_lock = os.path.join(home, "daemon.lock")
         self.start_lock = os.path.join(home, "start.lock")
         self.index_lock = os.path.join(home, "index.lock")
+        self.mutes = os.path.join(home, "mutes.json")
+        self.mutes_lock = os.path.join(home, "mutes.lock")
         self.endpoint = os.path.join(home, ENDPOINT)
         self.daemon_log = os.path.join(home, "daemon.log")
         self.hook_log = os.path.join(home, "hook.log")

@@ -1,11 +1,17 @@
 """What is written about a message, and how the last day is counted."""
 
 import json
+import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from recall.core.types import Hit
-from recall.daemon.journal import Entry, Journal, last_day
+from recall.daemon.journal import MAX_LINE_BYTES, Entry, Journal, last_day, read_entries, read_hook_log
 
 HIT = Hit(1, 0.9, "memory", "a secret name", "a secret description", "/notes/a.md", "/p")
 
@@ -53,3 +59,53 @@ def test_the_last_day_counts_both_journals_and_passes_over_damage(tmp_path: Path
     assert day.silent == {"short": 2, "busy": 1}
     nothing = last_day(tmp_path / "no", tmp_path / "none", time.time())
     assert (nothing.asked, nothing.silent) == (0, {})
+
+
+def test_what_why_needs_is_kept_without_a_word_of_a_record_or_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "injections.jsonl"
+    hits = [
+        replace(HIT, rank=n, path=f"/notes/{n}.md", signs={"late": 1.23456, "dense": math.nan}) for n in range(1, 20)
+    ]
+    entry = Entry("s-1", "none", "unlikely", ranked=hits, held=["/h"], cut=["/c"], muted=2, prompt="p-1",
+                  probability=0.41234, signs={"cosine": 2.34567})  # fmt: skip
+    Journal(path).add(entry)
+    Journal(path).add(replace(entry, prompt="words of the person"))
+    first, second = read_entries(path)
+    assert len(first["ranked"]) == 11
+    assert first["ranked"][0] == {"kind": "memory", "path": "/notes/1.md", "score": 0.9, "signs": {"late": 1.235}}
+    assert (first["held"], first["cut"], first["muted"], first["prompt"]) == (["/h"], ["/c"], 2, "p-1")
+    assert (first["probability"], first["signs"]) == (0.412, {"cosine": 2.346})
+    assert "prompt" not in second
+    assert b"secret" not in path.read_bytes()
+    assert b"words" not in path.read_bytes()
+
+
+def test_an_entry_without_news_is_as_short_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "injections.jsonl"
+    Journal(path).add(Entry("s-1", "none", "short"))
+    (fields,) = read_entries(path)
+    assert list(fields) == ["time", "session", "tier", "reason", "gap", "top", "items", "bytes", "ms"]
+
+
+@given(
+    ranked=st.lists(st.text(max_size=900), max_size=14),
+    held=st.lists(st.text(max_size=900), max_size=9),
+    items=st.lists(st.text(min_size=1, max_size=60), max_size=5),
+)
+def test_a_line_is_bounded_and_never_loses_what_was_handed_over(
+    tmp_path_factory: pytest.TempPathFactory, ranked: list[str], held: list[str], items: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("journal") / "i.jsonl"
+    shown, candidates = ([replace(HIT, path=name) for name in paths] for paths in (items, ranked))
+    Journal(path).add(Entry("s", "some", "likely", ranked=candidates, held=held, items=shown))
+    assert len(path.read_bytes()) <= MAX_LINE_BYTES
+    (fields,) = read_entries(path)
+    assert [item["path"] for item in fields["items"]] == items
+    kept = [hit["path"] for hit in fields.get("ranked", [])]
+    assert kept == ranked[: len(kept)]
+
+
+def test_the_hook_log_is_read_past_its_damage(tmp_path: Path) -> None:
+    path = tmp_path / "hook.log"
+    path.write_text("2026-08-14T09:30:00 timeout 300\nhalf a\n2026-08-14T09:30:01 replaced 0\nx y z\n")
+    assert list(read_hook_log(path)) == [("2026-08-14T09:30:00", "timeout", 300.0)]

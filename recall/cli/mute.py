@@ -1,0 +1,101 @@
+"""`recall mute NOTE`: one command against a wrong line. `unmute` takes it back."""
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall.cli.client import current_folder
+from recall.core.errors import RecallError, UsageError
+from recall.text.clean import one_line
+from recall.wire.paths import StatePaths, state_home
+
+if TYPE_CHECKING:
+    from recall.daemon.mutes import Mute, Scope
+
+HELP = "never show a note again (in this project, or in a session)"
+
+#: What Claude Code sets for the commands that it runs.
+_SESSION = "CLAUDE_CODE_SESSION_ID"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("note", metavar="NOTE", nargs="?", help="path, file name or name of the record")
+    scope = parser.add_mutually_exclusive_group()
+    scope.add_argument("--project", action="store_true", help="only in the project of the current folder")
+    scope.add_argument(
+        "--session",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="only in this session (default: the one of this shell, else the newest)",
+    )
+    scope.add_argument("--forever", action="store_true", help="everywhere, the default")
+    parser.add_argument("--list", action="store_true", help="show what is muted")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from recall.daemon.mutes import Mutes
+    from recall.insight.decisions import signs_when_shown
+    from recall.insight.lookup import decisions_of
+    from recall.insight.records import find_record, read_index
+
+    paths = StatePaths(state_home(arguments.home))
+    mutes = Mutes(paths)
+    if arguments.list or arguments.note is None:
+        if arguments.note is not None or not arguments.list:
+            raise UsageError("expected the NOTE to mute, written before --session, or --list alone")
+        show_mutes(mutes.all(), "", as_json=arguments.json)
+        return 0
+    index = read_index(Path(paths.index))
+    path = find_record(arguments.note, index, current_folder(), index.paths)
+    if index.of(path) is None:
+        raise UsageError(f"no record of the index stands at {one_line(path)}; `recall why-not` tells why")
+    scope, of = _scope(paths, arguments)
+    versions = index.versions(path)
+    new = mutes.add(versions, scope, of, signs_when_shown(decisions_of(paths), versions))
+    show_mutes(new, "muted" if new else "it is muted already", as_json=arguments.json)
+    return 0
+
+
+def show_mutes(mutes: "list[Mute]", word: str, *, as_json: bool) -> None:
+    """Print mutes, one a line; `word` says before them what was done, "" for a list."""
+    if as_json:
+        print(json.dumps({"mutes": [asdict(mute) for mute in mutes]}, indent=1))
+        return
+    for mute in mutes:
+        where = f"{mute.scope} {mute.of}".strip()
+        print(f"{word or mute.time} {one_line(mute.path)} ({one_line(where)})".strip())
+    if not mutes:
+        print(word or "nothing is muted")
+
+
+def _scope(paths: StatePaths, arguments: argparse.Namespace) -> "tuple[Scope, str]":
+    """Where it is silenced. Raises RecallError where no project or session is there."""
+    if arguments.session is not None:
+        return "session", arguments.session or os.environ.get(_SESSION) or _newest_session(paths)
+    if not arguments.project:
+        return "forever", ""
+    from recall.insight.lookup import claude_folders
+    from recall.sources.projects import discover
+    from recall.sources.repository import is_path
+
+    projects = discover(claude_folders(paths, os.environ))
+    scope = projects.current(current_folder(), None)
+    known = sorted(scope & projects.by_key.keys())
+    if not known:
+        raise UsageError("this folder belongs to no project that recall knows; go to one, or leave --project out")
+    # Its path stays its key when a first transcript tells it; the folder's name, by which it is known till then, goes.
+    return "project", next(filter(is_path, sorted(scope)), known[0])
+
+
+def _newest_session(paths: StatePaths) -> str:
+    from recall.insight.lookup import decisions_of
+
+    sessions = [decision.session for decision in decisions_of(paths) if decision.session]
+    if not sessions:
+        raise RecallError("recall has answered no session yet; name one: --session ID")
+    return sessions[-1]

@@ -1,0 +1,35 @@
+"""`recall unmute NOTE`: takes back every mute of a record."""
+
+import argparse
+from pathlib import Path
+
+from recall.cli.client import current_folder
+from recall.cli.mute import show_mutes
+from recall.core.errors import UsageError
+from recall.text.clean import one_line
+from recall.wire.paths import StatePaths, state_home
+
+HELP = "show a muted note again"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("note", metavar="NOTE", help="path, file name or name of the record")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from recall.daemon.mutes import Mutes
+    from recall.insight.records import find_record, read_index
+
+    paths = StatePaths(state_home(arguments.home))
+    mutes = Mutes(paths)
+    index = read_index(Path(paths.index))
+    muted = [mute.path for mute in mutes.all()]
+    if not muted:
+        raise UsageError("nothing is muted")
+    path = find_record(arguments.note, index, current_folder(), muted)
+    gone = mutes.remove({path, *index.versions(path)})
+    if not gone:
+        raise UsageError(f"{one_line(path)} is not muted; `recall mute --list` shows what is")
+    show_mutes(gone, "no longer muted", as_json=arguments.json)
+    return 0
