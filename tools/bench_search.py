@@ -31,8 +31,8 @@ from recall.store.reader import Reader
 from recall.store.writer import Writer
 
 DIMENSION = 384
-#: A headline and three chunks; a chunk of 700 characters keeps about as many token vectors.
-PIECES, TOKENS = 4, 100
+#: A headline and three chunks, with as many token vectors as 501 real notes and decision records keep on average.
+PIECES, HEADLINE_TOKENS, TOKENS = 4, 36, 90
 ASKED = 24
 
 
@@ -62,7 +62,8 @@ def write(path: Path, rows: int, late: Late) -> None:
     rng = np.random.default_rng(rows)
     project = Project("/bench", "bench")
     # Sketches of a few hundred texts, used again and again: making them is not what is measured.
-    some = [late.sketcher.pack(unit(rng.standard_normal((TOKENS, DIMENSION), dtype=np.float32))) for _ in range(200)]
+    counts = [HEADLINE_TOKENS if number % PIECES == 0 else TOKENS for number in range(200)]
+    some = [late.sketcher.pack(unit(rng.standard_normal((n, DIMENSION), dtype=np.float32))) for n in counts]
     background = np.array([0.8] * (BACKGROUND - 1) + [0.02], np.float32)
     with Writer(path, "bench", DIMENSION) as writer:
         for start in range(0, rows, PIECES):
