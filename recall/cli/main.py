@@ -17,7 +17,7 @@ from recall.wire.paths import state_home
 #: `run(arguments) -> exit code`.
 COMMANDS = (
     "setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "why", "why-not", "replay", "mute",
-    "unmute", "report", "models", "demo",
+    "unmute", "report", "eval", "models", "demo",
 )  # fmt: skip
 
 

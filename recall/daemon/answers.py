@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 
 from recall.core.errors import DaemonRefused, UsageError
-from recall.core.log import Log
 from recall.core.types import KINDS, Hit
 from recall.daemon.engine import Engine, Ready
 from recall.daemon.journal import Entry, Journal
 from recall.daemon.loaded import LoadedIndexes
-from recall.daemon.mutes import Mutes
 from recall.daemon.naming import project_meant, project_name
 from recall.daemon.prompt import Message, empties_the_conversation, read_message, reason_to_skip
 from recall.daemon.sessions import Session, Sessions
 from recall.daemon.sketches import Sketches
 from recall.embed.embedder import Embedder
 from recall.embed.encoder import Heads
+from recall.embed.gates import with_own
 from recall.search.answer import Result, Rules, ask, choose, hand_over, search
 from recall.search.gate import learned
 from recall.search.score import Source
@@ -68,11 +67,10 @@ class Asked:
 class Answers:
     """Reads questions and answers them, in the question thread, one after another; embedding happens in between."""
 
-    def __init__(self, engine: Engine, journal: Journal, log: Log) -> None:
+    def __init__(self, engine: Engine, journal: Journal) -> None:
         self._engine = engine
         self._journal = journal
         self._loaded = LoadedIndexes()
-        self._mutes = Mutes(engine.paths, log)
         self._sessions = Sessions()
         self._sessions.restore(journal.shown())
         self._sketches = Sketches(Path(engine.paths.index))
@@ -193,7 +191,7 @@ class Answers:
         """Search for a message and render what the gate and the session let through."""
         emptied = session.look(message.transcript)
         scope = ready.projects.current(message.cwd, message.transcript)
-        muted = self._mutes.muted(message.session, scope)
+        muted = self._engine.mutes.muted(message.session, scope)
         result = self._search(ready, heads, message, scope, muted=muted)
         asker = Asker(
             projects=scope,
@@ -237,8 +235,9 @@ class Answers:
         )
 
     def _rules(self, ready: Ready) -> Rules:
-        rules = Rules.of(ready.model.manifest, self._engine.config.current()["gate"])
-        return replace(rules, calibration=learned(rules.calibration, self._mutes.wrong()))
+        manifest = with_own(ready.model.manifest, self._engine.gates.current())
+        rules = Rules.of(manifest, self._engine.config.current()["gate"])
+        return replace(rules, calibration=learned(rules.calibration, self._engine.mutes.wrong()))
 
     def _ready(self) -> Ready:
         ready = self._engine.ready

@@ -8,13 +8,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from recall.core.config import Config, load_config
 from recall.core.errors import ModelError, RecallError, StoreError
 from recall.core.log import Log
-from recall.daemon.liveconfig import LiveConfig
+from recall.daemon.live import Live
+from recall.daemon.mutes import Mutes
 from recall.daemon.turnstile import Turnstile
 from recall.embed.catalog import find_model
 from recall.embed.devices import Wanted as Device
 from recall.embed.embedder import Embedder
+from recall.embed.gates import Gates, read_gates
 from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.memory import release_free_memory
 from recall.late.late import Late
@@ -66,7 +69,9 @@ class Engine:
 
     def __init__(self, paths: StatePaths, environment: Mapping[str, str], log: Log) -> None:
         self.paths = paths
-        self.config = LiveConfig(paths.config)
+        self.config = Live(paths.config, load_config, Config())
+        self.gates = Live[Gates](paths.gates, read_gates, {})
+        self.mutes = Mutes(paths)
         self.turnstile = Turnstile()
         self.ready: Ready | None = None
         self.coming: Model | None = None

@@ -87,7 +87,7 @@ class Daemon:
     def __init__(self, paths: StatePaths, log: Log) -> None:
         self.engine = Engine(paths, os.environ, log)
         self._indexer = Indexer(self.engine, log)
-        self._answers = Answers(self.engine, Journal(Path(paths.injections)), log)
+        self._answers = Answers(self.engine, Journal(Path(paths.injections)))
         self._log = log
         self._woken = asyncio.Event()
         self._stopping = False

@@ -5,7 +5,6 @@ line was wrong, and keeps the gate's signs of it, so that recall becomes the mor
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,7 +13,7 @@ from typing import Any, Literal, cast, get_args
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
-from recall.core.log import Log
+from recall.daemon.live import Live
 from recall.search.gate import Signs
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
@@ -44,26 +43,25 @@ class Mute:
 class Mutes:
     """The file of a state folder; it need not be there. For one thread."""
 
-    def __init__(self, paths: StatePaths, log: Log | None = None) -> None:
+    def __init__(self, paths: StatePaths) -> None:
         self._path = Path(paths.mutes)
         self._lock = Path(paths.mutes_lock)
-        self._log = log
-        self._seen: tuple[int, int, int] | None = None
-        self._mutes: tuple[Mute, ...] = ()
-        self._wrong: tuple[Signs, ...] = ()
+        self._live = Live[tuple[Mute, ...]](paths.mutes, _read, ())
+
+    @property
+    def problem(self) -> str:
+        """The sentence about a file that could not be used at the last look, else empty; what was read before holds."""
+        return self._live.problem
 
     def muted(self, session: str | None, projects: Collection[str]) -> frozenset[str]:
-        """The paths that are silenced for a message. One `stat` where the file has not changed.
-
-        A file that cannot be read silences nothing: the log says so once a version of it.
-        """
-        self._look()
-        return frozenset(mute.path for mute in self._mutes if mute.holds(session, projects))
+        """The paths that are silenced for a message. One `stat` where the file has not changed."""
+        return frozenset(mute.path for mute in self._live.current() if mute.holds(session, projects))
 
     def wrong(self) -> tuple[Signs, ...]:
         """The gate's signs of the lines that the person called wrong, once a line; not of those muted for a session."""
-        self._look()
-        return self._wrong
+        mutes = [mute for mute in self._live.current() if mute.scope != "session"]
+        lines = {(mute.time, *sorted(mute.signs.items())): Signs.of(mute.signs) for mute in mutes}
+        return tuple(signs for signs in lines.values() if signs is not None)
 
     def all(self) -> list[Mute]:
         """Every mute, in the order in which they were set. Raises RecallError for a damaged file."""
@@ -112,34 +110,14 @@ class Mutes:
                 data = json.dumps({"mutes": [asdict(mute) for mute in after]}, indent=1)
                 replace_bytes(self._path, data.encode() + b"\n", 0o600)
 
-    def _look(self) -> None:
-        """Take up the file when it is another one than at the last look."""
-        try:
-            state = os.stat(self._path)  # noqa: PTH116  (on each message)
-            seen = (state.st_mtime_ns, state.st_size, state.st_ino)
-        except OSError:
-            self._seen, self._mutes, self._wrong = None, (), ()
-            return
-        if seen == self._seen:
-            return
-        self._seen = seen
-        try:
-            self._mutes = tuple(_read(self._path))
-        except RecallError as error:
-            self._mutes = ()
-            if self._log is not None:
-                self._log.failure("mutes-unreadable", error)
-        lines = {(mute.time, *sorted(mute.signs.items())): mute for mute in self._mutes if mute.scope != "session"}
-        self._wrong = tuple(signs for mute in lines.values() if (signs := Signs.of(mute.signs)) is not None)
 
-
-def _read(path: Path) -> Iterable[Mute]:
+def _read(path: Path) -> tuple[Mute, ...]:
     """The mutes in the file, none where it is missing. Raises RecallError for anything that is not ours."""
     try:
         loaded = json.loads(path.read_bytes())
-        return [_mute(fields) for fields in loaded["mutes"]]
+        return tuple(_mute(fields) for fields in loaded["mutes"])
     except FileNotFoundError:
-        return []
+        return ()
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise RecallError(
             f"expected the list of muted records in {path}, found something else; delete the file to mute nothing"

@@ -17,7 +17,7 @@ def status(engine: Engine, indexer: Indexer) -> dict[str, Any]:
     ready, coming, summary, progress = engine.ready, engine.coming, engine.summary, indexer.progress
     return {
         "state": "indexing" if progress and engine.state == "ready" else engine.state,
-        "problem": engine.failure or engine.config.problem or indexer.problem or None,
+        "problem": engine.failure or _of_files(engine) or indexer.problem or None,
         "version": VERSION,
         "build": BUILD,
         "pid": os.getpid(),
@@ -32,3 +32,8 @@ def status(engine: Engine, indexer: Indexer) -> dict[str, Any]:
         "generation": ready.snapshot.generation if ready else None,
         "rss_mb": round(psutil.Process().memory_info().rss / 1e6, 1),
     }
+
+
+def _of_files(engine: Engine) -> str:
+    """What is wrong with the person's own files, all of it in one line."""
+    return "; ".join(filter(None, (engine.config.problem, engine.gates.problem, engine.mutes.problem)))

@@ -42,7 +42,7 @@ def read_questions(path: Path) -> list[Question]:
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        question = _question(line, where)
+        question = parse_question(line, where)
         if question.id in seen:
             raise UsageError(f"{where}: the id {question.id!r} stands on line {seen[question.id]} already; change one")
         seen[question.id] = number
@@ -50,7 +50,7 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def _question(line: str, where: str) -> Question:
+def parse_question(line: str, where: str) -> Question:
     try:
         fields = json.loads(line)
     except ValueError as error:

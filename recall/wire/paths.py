@@ -36,6 +36,7 @@ class StatePaths:
         self.daemon_lock = os.path.join(home, "daemon.lock")
         self.start_lock = os.path.join(home, "start.lock")
         self.index_lock = os.path.join(home, "index.lock")
+        self.gates = os.path.join(home, "gates.toml")
         self.mutes = os.path.join(home, "mutes.json")
         self.mutes_lock = os.path.join(home, "mutes.lock")
         self.endpoint = os.path.join(home, ENDPOINT)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from recall.core.errors import RecallError
-from recall.core.log import Log
 from recall.daemon.mutes import Mutes
 from recall.wire.paths import StatePaths
 
@@ -60,10 +59,9 @@ def test_a_reader_takes_up_every_change_and_the_end_of_the_file(tmp_path: Path) 
 def test_a_damaged_file_silences_nothing_and_is_never_overwritten(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mutes.json"
     path.write_text(text, encoding="latin-1")
-    reader = Mutes(StatePaths(str(tmp_path)), Log(tmp_path / "daemon.log"))
+    reader = Mutes(StatePaths(str(tmp_path)))
     assert reader.muted(None, ()) == frozenset()
-    assert reader.muted(None, ()) == frozenset()
-    assert (tmp_path / "daemon.log").read_text().count("mutes-unreadable") == 1
+    assert "delete the file" in reader.problem
     with pytest.raises(RecallError, match="delete the file"):
         reader.add(["/b"], "forever")
     with pytest.raises(RecallError, match="delete the file"):
@@ -71,6 +69,15 @@ def test_a_damaged_file_silences_nothing_and_is_never_overwritten(tmp_path: Path
     with pytest.raises(RecallError, match="delete the file"):
         reader.all()
     assert path.read_text(encoding="latin-1") == text
+
+
+def test_what_was_muted_stays_so_while_the_file_is_damaged(tmp_path: Path) -> None:
+    mutes = Mutes(StatePaths(str(tmp_path)))
+    mutes.add(["/a"], "forever")
+    assert mutes.muted(None, ()) == {"/a"}
+    (tmp_path / "mutes.json").write_text("{")
+    assert mutes.muted(None, ()) == {"/a"}
+    assert mutes.problem
 
 
 def test_commands_at_once_lose_no_mute(tmp_path: Path) -> None:

@@ -1,15 +1,16 @@
-"""The live configuration and the turnstile."""
+"""Live files and the turnstile."""
 
 import threading
 from pathlib import Path
 
-from recall.daemon.liveconfig import LiveConfig
+from recall.core.config import Config, load_config
+from recall.daemon.live import Live
 from recall.daemon.turnstile import Turnstile
 
 
 def test_the_configuration_is_read_again_when_the_file_changes(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
-    live = LiveConfig(str(path))
+    live = Live(str(path), load_config, Config())
     assert live.current()["enabled"] is True
     path.write_text("enabled = false\n")
     assert live.current()["enabled"] is False
@@ -20,7 +21,7 @@ def test_the_configuration_is_read_again_when_the_file_changes(tmp_path: Path) -
 def test_the_last_good_configuration_stays_while_the_file_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("hook.min_characters = 3\n")
-    live = LiveConfig(str(path))
+    live = Live(str(path), load_config, Config())
     assert live.current()["hook.min_characters"] == 3
     path.write_text("hook.min_characters = 'three'\n")
     assert live.current()["hook.min_characters"] == 3
