@@ -10,7 +10,8 @@ from recall.evals.measure import as_record
 from recall.late.late import Late
 from recall.search.score import Source
 from recall.search.snapshot import take_snapshot
-from recall.store.views import Rows
+from recall.store.views import Postings, Rows
+from recall.text.words import fingerprints
 
 
 class Plain:
@@ -35,6 +36,7 @@ def source_of(documents: Sequence[Document], cosines: Sequence[float], project: 
         row_ids=np.arange(len(documents)),
         is_headline=np.zeros(len(documents), np.bool_),
         backgrounds=np.zeros((len(documents), BACKGROUND), np.float32),
+        postings=Postings.of([fingerprints(f"{d.name}\n{d.description}\n{d.body}") for d in documents]),
         documents=[as_record(document) for document in documents],
         projects=[project],
         generation=7,

@@ -226,7 +226,7 @@ class Answers:
         late = ready.model.late
         return search(
             Source(ready.snapshot, late, self._sketches.of(ready.snapshot.generation)),
-            ask(heads, late, language),
+            ask(heads, late, message.to_search),
             self._rules(ready),
             projects=scope,
             language=language,

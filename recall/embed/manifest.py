@@ -41,10 +41,12 @@ class Calibration:
     it, for in them every question is long.
     """
 
-    bias: float = -6.75
-    cosine: float = 1.0
-    score: float = 0.3
-    length: float = 2.0
+    bias: float = -4.6
+    cosine: float = 0.7
+    score: float = 0.1
+    length: float = 1.5
+    everyday: float = -1.0
+    words: float = 3.0
     some: float = 0.5
     strong: float = 0.75
     near: float = 0.6
@@ -53,11 +55,13 @@ class Calibration:
 @dataclass(frozen=True, slots=True)
 class Weights:
     """How a document's score is put together under this model: `dense`, the weight of the plain cosine beside late
-    interaction, and `rarity`, the power of how much a question's token tells the records apart (0: all count alike).
+    interaction, `rarity`, the power of how much a question's token tells the records apart (0: all count alike), and
+    `words`, what a record gains that holds every word of the message.
     """
 
     dense: float = 0.4
     rarity: float = 0.0
+    words: float = 8.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from recall.search.select import Asker
 from recall.search.snapshot import take_snapshot
 from recall.sources import knowledge, memory
 from recall.store.entries import Embedded
-from recall.store.views import Record, Rows
+from recall.store.views import Postings, Record, Rows
 from recall.text.language import language_of
 
 #: Beginnings of the names of files that list notes and are none.
@@ -107,6 +107,7 @@ def index_corpus(folder: Path, documents: Sequence[Document], embedder: Embedder
             [digest == r.headline and not place for r in readings for place, digest in enumerate(r.needed)]
         ),
         backgrounds=np.array([piece.background for piece in pieces], np.float32).reshape(len(pieces), BACKGROUND),
+        postings=Postings.of([reading.terms for reading in readings]),
         documents=[as_record(reading.document) for reading in readings],
         projects=[Project(str(folder), folder.name)],
         generation=0,
@@ -134,7 +135,7 @@ def judge(corpus: Corpus, question: Question, heads: Heads, rules: answer.Rules)
     """What a message gets, from what the model made of it; one that the hook does not search is handed nothing."""
     snapshot, project = corpus.source.snapshot, {str(corpus.folder)}
     language = language_of(question.query)
-    asked = answer.ask(heads, corpus.source.late, language)
+    asked = answer.ask(heads, corpus.source.late, question.query)
     started = time.perf_counter()
     result = answer.search(
         corpus.source, asked, rules, projects=project, limit=len(snapshot.documents), language=language

@@ -255,7 +255,7 @@ class Work:
         entry = None
         if reading is not None and not lacking:
             project = task.projects.get(reading.document.project) or _unknown(reading.document.project)
-            entry = Entry(reading.document, project, reading.digests, reading.masked, reading.headline)
+            entry = Entry(reading.document, project, reading.digests, reading.masked, reading.headline, reading.terms)
         opened.failed = opened.failed or (step.document is not None and entry is None)
         if opened.failed and isinstance(task.source, Source):
             return

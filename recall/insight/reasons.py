@@ -25,6 +25,7 @@ SEARCHED: Final = {
     "stands out": "a record stands out from the others",
     "strong": "a record stands out strongly from the others",
     "unlikely": "it is unlikely that one of the records is wanted",
+    "an everyday message": "the message is close to everyday ones, which no note answers",
     "too short to tell": "the message says too little to tell whether a record is wanted",
     "no closer than everyday messages": "no record is closer to it than to everyday messages",
     "likely": "the best record is likely wanted",

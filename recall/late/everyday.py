@@ -21,7 +21,9 @@ from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
 from recall.core.types import BACKGROUND
 from recall.embed.encoder import Heads
+from recall.late.nearness import Nearness
 from recall.late.sketch import Floats, Sketcher, Sketches, closest
+from recall.text.words import fingerprint, terms
 
 #: Groups of the bank over which scores are averaged: all messages, and those of each language that has enough of them.
 GROUPS = ("", "en", "ja", "zh", "ko")
@@ -38,11 +40,29 @@ class Model(Protocol):
 
 
 @cache
-def everyday() -> dict[str, list[str]]:
-    """The messages by language."""
+def _tables() -> dict[str, dict[str, list[str]]]:
     with Path(__file__).with_name("everyday.toml").open("rb") as file:
-        messages: dict[str, list[str]] = tomllib.load(file)["messages"]
-    return messages
+        return tomllib.load(file)
+
+
+def everyday() -> dict[str, list[str]]:
+    """The messages of the bank by language."""
+    return _tables()["messages"]
+
+
+def steering() -> dict[str, list[str]]:
+    """Longer messages that steer a session, by language."""
+    return _tables()["steering"]
+
+
+@cache
+def everyday_terms() -> frozenset[int]:
+    """Fingerprints of the words that all of these are made of."""
+    return frozenset(fingerprint(term) for text in _texts() for term in terms(text))
+
+
+def _texts() -> list[str]:
+    return [text for table in (everyday(), steering()) for texts in table.values() for text in texts]
 
 
 def group_of(language: str | None) -> int:
@@ -74,10 +94,11 @@ class Bank:
         return np.concatenate([scores @ self.members.T, scores.std(axis=1, keepdims=True)], axis=1, dtype=np.float32)
 
 
-def load_bank(model: Model, sketcher: Sketcher, folder: Path | None) -> Bank:
-    """The bank under a model: from `folder` where it was kept, else embedded (252 messages, a second with the bundled
-    model) and kept there. A file that is damaged is made anew."""
-    digest = hashlib.sha256(repr(everyday()).encode()).hexdigest()[:12]
+def load_everyday(model: Model, sketcher: Sketcher, folder: Path | None) -> tuple[Bank, Nearness]:
+    """The bank under a model, and what tells how close a message is to everyday ones: from `folder` where they were
+    kept, else embedded (352 messages, a second or two with the bundled model) and kept there. A file that is damaged is
+    made anew."""
+    digest = hashlib.sha256(repr(_tables()).encode()).hexdigest()[:12]
     path = folder and folder / f"{model.identity}-{digest}.npz"
     arrays = _read(path, sketcher.width) if path else None
     if arrays is None:
@@ -86,14 +107,23 @@ def load_bank(model: Model, sketcher: Sketcher, folder: Path | None) -> Bank:
             _keep(path, arrays)
     languages = [language for language, messages in everyday().items() for _ in messages]
     members = np.array([[group in ("", language) for language in languages] for group in GROUPS], np.float32)
-    return Bank(*arrays, members / members.sum(axis=1, keepdims=True))
+    dense, tokens, starts, counts = arrays
+    count = len(languages)
+    bank = Bank(
+        dense[:count],
+        tokens[: counts[:count].sum()],
+        starts[:count],
+        counts[:count],
+        members / members.sum(axis=1, keepdims=True),
+    )
+    return bank, Nearness(dense, tokens, starts, count)
 
 
 Arrays = tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]
 
 
 def _embed(model: Model, sketcher: Sketcher) -> Arrays:
-    texts = [message for messages in everyday().values() for message in messages]
+    texts = _texts()
     heads = [
         h for start in range(0, len(texts), _TOGETHER) for h in model.heads(texts[start : start + _TOGETHER], "query")
     ]
@@ -112,7 +142,7 @@ def _read(path: Path, width: int) -> Arrays | None:
             dense, tokens, counts = kept["dense"], kept["tokens"].astype(np.float32), kept["counts"]
     except Exception:  # a damaged archive raises whatever the bytes lead to
         return None
-    number = sum(len(messages) for messages in everyday().values())
+    number = len(_texts())
     if len(dense) != number or len(counts) != number or tokens.shape != (counts.sum(), width):
         return None
     return dense, tokens, np.cumsum(counts) - counts, counts

@@ -7,7 +7,7 @@ import numpy as np
 
 from recall.core.types import BACKGROUND
 from recall.embed.encoder import Heads
-from recall.late.everyday import Bank, Model, load_bank
+from recall.late.everyday import Model, load_everyday
 from recall.late.sketch import Floats, Sketcher, Sketches
 from recall.store.entries import Embedded
 
@@ -19,7 +19,7 @@ class Late:
         """`folder` keeps the bank under the model, so that it is embedded once (None: not kept)."""
         (sample,) = model.heads(["warm up"], "query")
         self.sketcher = Sketcher(sample.tokens.shape[1])
-        self.bank: Bank = load_bank(model, self.sketcher, folder)
+        self.bank, self.nearness = load_everyday(model, self.sketcher, folder)
 
     def embedded(self, heads: Heads) -> Embedded:
         """What is stored of a text."""

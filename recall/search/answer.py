@@ -16,7 +16,9 @@ from recall.search.headlines import Language
 from recall.search.score import Asked, Scored, Source, score, thin
 from recall.search.select import Asker, select_conversations, select_notes
 from recall.search.snapshot import Bools, Snapshot
+from recall.text.language import language_of
 from recall.text.masking import mask
+from recall.text.words import fingerprint, weighted_terms
 
 #: Exchanges that are ranked: a session may hold many of the best, and eleven sessions are judged.
 CONVERSATION_CANDIDATES = 5 * gate.CANDIDATES
@@ -56,9 +58,17 @@ class Result:
     conversations: tuple[Hit, ...] = ()
 
 
-def ask(heads: Heads, late: Late, language: str | None) -> Asked:
-    """A question from what the model made of it; `language` is the one that it is written in."""
-    return Asked(heads.dense, late.project(thin(heads.tokens)), group_of(language), len(heads.tokens))
+def ask(heads: Heads, late: Late, message: str) -> Asked:
+    """A question from a message and what the model made of it."""
+    tokens = late.project(thin(heads.tokens))
+    return Asked(
+        dense=heads.dense,
+        tokens=tokens,
+        group=group_of(language_of(message)),
+        length=len(heads.tokens),
+        everyday=late.nearness.of(heads.dense, tokens),
+        words={fingerprint(term): weight for term, weight in weighted_terms(message).items()},
+    )
 
 
 def search(
@@ -158,6 +168,8 @@ def _signs(snapshot: Snapshot, asked: Asked, candidates: Sequence[Hit], allowed:
         cosine=(top - float(by_chance.mean())) / deviation if deviation > 1e-6 else 0.0,
         score=candidates[0].score,
         length=gate.length_of(asked.length),
+        everyday=asked.everyday,
+        words=candidates[0].signs["words"],
     )
 
 
@@ -184,6 +196,7 @@ def _hit(rank: int, scored: Scored, place: int, record: AnyRecord) -> Hit:
         signs={
             "cosine": float(scored.cosines[place]),
             "dense": float(scored.dense[place]),
+            "words": float(scored.words[place]),
             **({"late": late} if late == late else {}),  # noqa: PLR0124  not a number where it was not computed
         },
     )

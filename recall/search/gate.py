@@ -20,6 +20,8 @@ from recall.embed.manifest import Calibration, Gate
 CANDIDATES = 11
 #: Tokens of a message beyond which a longer one says no more of what is meant, and the fewest that are told apart.
 _LONG, _SHORT = 16, 2
+#: So close, in deviations, a message is itself an everyday one.
+_EVERYDAY = 1.0
 #: How far, on the scale of log odds, a person's taste is expected to differ from the collections that the bias is from.
 _BIAS_DEVIATION = 0.5
 
@@ -32,6 +34,7 @@ Reason = Literal[
     "stands out",
     "strong",
     "unlikely",
+    "an everyday message",
     "too short to tell",
     "no closer than everyday messages",
     "likely",
@@ -61,11 +64,16 @@ class Signs:
     score    the top score, in deviations of everyday messages on one record
     length   natural logarithm of the message's tokens, from 2 to 16: a short one says little of what is meant, and by
              chance is close to something
+    everyday how close the message is to an everyday one, in deviations; 0 where it is no closer than these are to one
+             another
+    words    how much of the message's words the best record holds, by their weight, squared: 0 to 1
     """
 
     cosine: float
     score: float
     length: float
+    everyday: float = 0.0
+    words: float = 0.0
 
     def numbers(self) -> dict[str, float]:
         """Each by its name."""
@@ -73,9 +81,11 @@ class Signs:
 
     @classmethod
     def of(cls, numbers: Mapping[str, float]) -> "Signs | None":
-        """The signs from numbers by their names; None where one is missing or no number."""
-        found = {field.name: numbers.get(field.name, math.nan) for field in fields(cls)}
-        return cls(**found) if all(map(math.isfinite, found.values())) else None
+        """The signs from numbers by their names; None where one is missing that has no usual value, or no number."""
+        known = {field.name: numbers[field.name] for field in fields(cls) if field.name in numbers}
+        if not {"cosine", "score", "length"} <= known.keys() or not all(map(math.isfinite, known.values())):
+            return None
+        return cls(**known)
 
 
 def length_of(tokens: int) -> float:
@@ -133,8 +143,14 @@ def learned(calibration: Calibration, wrong: tuple[Signs, ...]) -> Calibration:
 
 
 def _total(signs: Signs, calibration: Calibration) -> float:
-    weights = (calibration.cosine * signs.cosine, calibration.score * signs.score, calibration.length * signs.length)
-    return calibration.bias + sum(weights)
+    return (
+        calibration.bias
+        + calibration.cosine * signs.cosine
+        + calibration.score * signs.score
+        + calibration.length * signs.length
+        + calibration.everyday * signs.everyday
+        + calibration.words * signs.words
+    )
 
 
 def _logistic(total: float) -> float:
@@ -150,7 +166,9 @@ def judge_calibrated(signs: Signs | None, cosines: Sequence[float], calibration:
     reason: Reason = "likely" if tier == "some" else "very likely"
     if tier == "none":
         reason = "unlikely"
-        if calibration.length * (math.log(_LONG) - signs.length) > 2:
+        if signs.everyday > _EVERYDAY:
+            reason = "an everyday message"
+        elif calibration.length * (math.log(_LONG) - signs.length) > 2:
             reason = "too short to tell"
         elif signs.cosine < 0:
             reason = "no closer than everyday messages"

@@ -6,20 +6,23 @@ passage    the mean over the question's tokens of the closest token in its best 
 whole      the same over all of its chunks: each of the question's tokens finds its own (counts twice)
 headline   the same over name and description alone
 dense      the cosine of the best chunk, as far as the model's manifest asks for it
+words      what `recall.search.lexical` finds by letters, squared
 
 Found on 192 reworded questions over five collections of notes; tools/evaluate.py prints what it brings beside the plain
 cosine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from recall.embed.manifest import Weights
+from recall.late.everyday import everyday_terms
 from recall.late.late import Late
 from recall.late.sketch import closest, evenly
+from recall.search.lexical import coverage
 from recall.search.snapshot import Bools, Floats, Snapshot
 
 Ints = npt.NDArray[np.int64]
@@ -35,28 +38,35 @@ MAX_ASKED = 48
 _COMPARISONS = 12_000
 #: Rows at least and at most.
 _LEAST_ROWS, _MOST_ROWS = 150, 600
+#: Documents that are compared because of their words, wherever their cosines stand.
+_MOST_BY_WORDS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """A question: `dense` float32 [dimension] of length 1, `tokens` float32 [at most MAX_ASKED, width] projected,
-    `group` the place of its language in `GROUPS`, `length` in tokens."""
+    `group` the place of its language in `GROUPS`, `length` in tokens, `everyday` how close it is to everyday messages
+    (`Nearness.of`), `words` its terms by their fingerprints with how much each counts."""
 
     dense: Floats
     tokens: Floats
     group: int
     length: int
+    everyday: float = 0.0
+    words: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Documents with their scores, arrays of one length: `documents` ascending, `scores` in deviations, `dense` and
-    `late` what they were made of (`late` not a number where it was not computed), `cosines` the plain ones."""
+    """Documents with their scores, arrays of one length: `documents` ascending, `scores` in deviations, `dense`,
+    `late` and `words` what they were made of (`late` not a number where it was not computed), `cosines` the plain
+    ones."""
 
     documents: Ints
     scores: Floats
     dense: Floats
     late: Floats
+    words: Floats
     cosines: Floats
 
     def best(self, limit: int) -> Ints:
@@ -79,7 +89,7 @@ def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort
     rows = np.flatnonzero(allowed[snapshot.rows.row_documents])
     if not len(rows):
         none = np.empty(0, np.float32)
-        return Scored(np.empty(0, np.int64), none, none, none, none)
+        return Scored(np.empty(0, np.int64), none, none, none, none, none)
     is_first = np.diff(snapshot.rows.row_documents[rows], prepend=-1) != 0
     starts, owners = np.flatnonzero(is_first), np.cumsum(is_first) - 1
     documents = snapshot.rows.row_documents[rows[starts]].astype(np.int64)
@@ -87,17 +97,20 @@ def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort
     raised = cosines - snapshot.cosines[rows, asked.group]
     body = ~snapshot.rows.is_headline[rows]
     dense = _best(raised, body, starts) / snapshot.cosine_deviation
-    chosen = _choose(raised, starts, owners, _how_many(asked, effort)) if len(asked.tokens) else np.empty(0, np.int64)
+    words = coverage(snapshot.rows.postings, asked.words, everyday_terms(), allowed)[documents] ** 2
+    chosen = np.empty(0, np.int64)
+    if len(asked.tokens):
+        chosen = _choose(raised, starts, owners, _how_many(asked, effort), _by_words(words))
     interaction = np.full(len(starts), np.nan, np.float32)
     compared, late = _late(source, asked, rows[chosen], owners[chosen], weights.rarity)
     interaction[compared] = late / snapshot.late_deviation
-    scores = np.where(np.isnan(interaction), 0, interaction) + weights.dense * dense
+    scores = np.where(np.isnan(interaction), 0, interaction) + weights.dense * dense + weights.words * words
     if (behind := np.isnan(interaction)).any():
         # What was not compared stands behind what was, in the order of its cosines.
         cheap = np.maximum.reduceat(raised, starts) / snapshot.cosine_deviation
         floor = 0.0 if behind.all() else scores[~behind].min() - cheap[behind].max() - 1e-3
         scores[behind] = floor + cheap[behind]
-    return Scored(documents, scores.astype(np.float32), dense, interaction, _best(cosines, body, starts))
+    return Scored(documents, scores.astype(np.float32), dense, interaction, words, _best(cosines, body, starts))
 
 
 def thin(tokens: Floats) -> Floats:
@@ -116,13 +129,21 @@ def _how_many(asked: Asked, effort: float) -> int:
     return int(min(max(wanted, effort * _LEAST_ROWS), effort * _MOST_ROWS))
 
 
-def _choose(raised: Floats, starts: Ints, owners: Ints, count: int) -> Ints:
-    """Places of the rows to compare, ascending: the `count` best by their cosines, and the first row of each of their
-    documents (its headline). `owners` numbers each row's document, `starts` gives its first row."""
+def _by_words(words: Floats) -> Ints:
+    """Places of the documents to compare because of their words."""
+    found = np.flatnonzero(words)
+    return found[np.argsort(-words[found], kind="stable")[:_MOST_BY_WORDS]]
+
+
+def _choose(raised: Floats, starts: Ints, owners: Ints, count: int, documents: Ints) -> Ints:
+    """Places of the rows to compare, ascending: the `count` best by their cosines, the first row of each of their
+    documents (its headline), and all of these `documents`. `owners` numbers each row's document, `starts` gives its
+    first row."""
     if count >= len(raised):
         return np.arange(len(raised))
     chosen = np.argpartition(raised, -count)[-count:]
-    return np.union1d(chosen, starts[owners[chosen]])
+    chosen = np.union1d(chosen, starts[owners[chosen]])
+    return np.union1d(chosen, np.flatnonzero(np.isin(owners, documents))) if len(documents) else chosen
 
 
 def _late(source: Source, asked: Asked, rows: Ints, owners: Ints, rarity: float) -> tuple[Ints, Floats]:

@@ -36,7 +36,7 @@ class Entry:
     """A document with what stands for it in the search.
 
     `digests` are the SHA-256 of its chunks in order, `headline` that of the piece with its headline alone, where it has
-    one; `masked` counts what was masked in it, by kind.
+    one; `masked` counts what was masked in it, by kind. `terms` are the fingerprints of the words of its text.
     """
 
     document: Document
@@ -44,6 +44,7 @@ class Entry:
     digests: Sequence[bytes]
     masked: Mapping[str, int] = field(default_factory=dict)
     headline: bytes | None = None
+    terms: bytes = b""
 
     @property
     def pieces(self) -> list[tuple[int, bytes]]:

@@ -7,9 +7,10 @@ file        what a scan saw (path, size, time of change); stands from the moment
             was read to its end; `state`: what the reader of a growing file goes on from; `left_out`: why it has no
             records; `gone_at`: when (seconds since 1970) it was found deleted, its records being kept
 document    a record inside a file: its headline, never its body. `key` tells the records of a file apart; the same key
-            in several files is a copy. Without a name it cannot be shown. `masked`: what was masked, kind to count
+            in several files is a copy. Without a name it cannot be shown. `masked`: what was masked, kind to count.
+            `terms`: fingerprints of the words of its text (recall/text/words.py), not the words themselves
 chunk       the SHA-256 of each piece of text that stands for a document in the search, in order; ordinal -1 is the
-piece that holds its headline alone
+            piece that holds its headline alone
 embedding   a piece's vector under one model: float32, little-endian, length 1. It hangs on the text's digest alone, so
             a renamed file or the same text elsewhere costs nothing, and two models' vectors lie side by side unmixed.
             `background`: float32 scores of the text over the bank of everyday messages; NULL: it has no sketch yet
@@ -90,6 +91,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             embedding_id INTEGER PRIMARY KEY REFERENCES embedding ON DELETE CASCADE,
             data BLOB NOT NULL
         )""",
+    ),
+    (
+        # Lexical search. What was read before is read once more, by another recipe.
+        "ALTER TABLE document ADD COLUMN terms BLOB NOT NULL DEFAULT x''",
     ),
 )
 

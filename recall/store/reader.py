@@ -5,45 +5,20 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from recall.core.types import BACKGROUND, Kind, Project, Skipped
+from recall.core.types import Kind, Project, Skipped
 from recall.store.connection import open_reader
-from recall.store.entries import HEADLINE, STORED_FLOAT
 from recall.store.guard import damaged, translated
+from recall.store.pieces import load_pieces
 from recall.store.repair import damaged_files
-from recall.store.views import Record, Rows, Share, Summary
+from recall.store.views import Postings, Record, Rows, Share, Summary
 
-#: Vectors are fetched so many at a time: 6 MB of 384 dimensions, so that loading needs little more than the result.
-_BATCH = 4096
 #: Rows whose sketches are asked for at a time: SQLite takes 999 parameters everywhere.
 _PARAMETERS = 900
-
-
-@dataclass(slots=True, eq=False)
-class _Pieces:
-    """One model's rows as arrays of one length; `incomplete`: documents that lack at least one."""
-
-    documents: npt.NDArray[np.int64]
-    ids: npt.NDArray[np.int64]
-    is_headline: npt.NDArray[np.bool_]
-    vectors: npt.NDArray[np.float32]
-    backgrounds: npt.NDArray[np.float32]
-    incomplete: set[int]
-
-    def only(self, kept: slice | npt.NDArray[np.bool_]) -> "_Pieces":
-        return _Pieces(
-            self.documents[kept],
-            self.ids[kept],
-            self.is_headline[kept],
-            self.vectors[kept],
-            self.backgrounds[kept],
-            self.incomplete,
-        )
 
 
 class Reader:
@@ -84,30 +59,32 @@ class Reader:
             documents = connection.execute(
                 """SELECT document.id, document.key, file.kind, file.path, project.key, document.name,
                     document.description, document.date, document.session, document.language, document."group",
-                    document.successor, document.successor_path
+                    document.successor, document.successor_path, document.terms
                 FROM document JOIN file ON file.id = document.file_id JOIN project ON project.id = document.project_id
                 ORDER BY document.id"""
             ).fetchall()
-            pieces = self._pieces(connection, model)
+            pieces = load_pieces(connection, model, self._path)
             incomplete = pieces.incomplete
             shown = _shown((row[0], row[1], row[5]) for row in documents if row[0] not in incomplete)
             sessions: dict[str, set[str]] = {}
-            for _, key, _, path, *_, session, _, _, _, _ in documents:
+            for _, key, _, path, *_, session, _, _, _, _, _ in documents:
                 if key:
                     sessions.setdefault(key, set()).update(filter(None, (session, Path(path).stem)))
             ids = np.array([row[0] for row in documents if row[0] in shown], np.int64)
             kept = np.isin(pieces.documents, ids)
             if not kept.all():
                 pieces = pieces.only(kept)
+            records = [row for row in documents if row[0] in shown]
+            if any(len(row[-1]) % 4 for row in records):
+                raise damaged(self._path)
             return Rows(
                 vectors=pieces.vectors,
                 row_documents=np.searchsorted(ids, pieces.documents).astype(np.int32),
                 row_ids=pieces.ids,
                 is_headline=pieces.is_headline,
                 backgrounds=pieces.backgrounds,
-                documents=[
-                    Record(*(*row[2:], frozenset(sessions.get(row[1], ())))) for row in documents if row[0] in shown
-                ],
+                postings=Postings.of([row[-1] for row in records]),
+                documents=[Record(*(*row[2:-1], frozenset(sessions.get(row[1], ())))) for row in records],
                 projects=[Project(*row) for row in connection.execute("SELECT key, name FROM project ORDER BY id")],
                 generation=_generation(connection),
             )
@@ -199,46 +176,6 @@ class Reader:
                 query = f"SELECT embedding_id, data FROM sketch WHERE embedding_id IN ({places})"  # noqa: S608
                 found.update(connection.execute(query, some) if connection else ())
         return found
-
-    def _pieces(self, connection: sqlite3.Connection, model: str) -> "_Pieces":
-        """The rows of one model, in order of document and ordinal, where there is one."""
-        known = connection.execute("SELECT id, dimension FROM model WHERE identity = ?", (model,)).fetchone()
-        model_id, dimension = known or (None, 0)
-        most = _number(connection, "SELECT count(*) FROM chunk")
-        pieces = _Pieces(
-            documents=np.empty(most, np.int64),
-            ids=np.empty(most, np.int64),
-            is_headline=np.empty(most, np.bool_),
-            vectors=np.empty((most, dimension), np.float32),
-            backgrounds=np.empty((most, BACKGROUND), np.float32),
-            incomplete=set(),
-        )
-        cursor = connection.execute(
-            """SELECT chunk.document_id, embedding.id, chunk.ordinal, embedding.vector, embedding.background
-            FROM chunk LEFT JOIN embedding ON embedding.model_id = ? AND embedding.digest = chunk.digest
-                AND embedding.background IS NOT NULL
-            ORDER BY chunk.document_id, chunk.ordinal""",
-            (model_id,),
-        )
-        filled = 0
-        while batch := cursor.fetchmany(_BATCH):
-            found = [row for row in batch if row[1] is not None]
-            pieces.incomplete.update(document for document, id_, *_ in batch if id_ is None)
-            part = slice(filled, filled + len(found))
-            pieces.vectors[part] = self._floats([row[3] for row in found], dimension)
-            pieces.backgrounds[part] = self._floats([row[4] for row in found], BACKGROUND)
-            pieces.documents[part] = [row[0] for row in found]
-            pieces.ids[part] = [row[1] for row in found]
-            pieces.is_headline[part] = [row[2] == HEADLINE for row in found]
-            filled = part.stop
-        return pieces.only(slice(filled))
-
-    def _floats(self, blobs: Sequence[bytes], width: int) -> npt.NDArray[np.float32]:
-        """float32 [blobs, width]. Raises StoreDamaged where they do not hold so many."""
-        data = b"".join(blobs)
-        if len(data) != len(blobs) * width * STORED_FLOAT.itemsize:
-            raise damaged(self._path)
-        return np.frombuffer(data, STORED_FLOAT).reshape(len(blobs), width)
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection | None]:

@@ -1,7 +1,7 @@
 """Views: what the reader of the index gives."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,13 +33,31 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Postings:
+    """Which documents hold a term: `terms` uint32 [any] in ascending order, fingerprints, and beside each a document's
+    place, int32 [any]."""
+
+    terms: npt.NDArray[np.uint32]
+    documents: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, terms: Sequence[bytes]) -> "Postings":
+        """Those of documents in order, from the fingerprints of each as they are stored."""
+        numbers = np.frombuffer(b"".join(terms), "<u4").astype(np.uint32)
+        owners = np.repeat(np.arange(len(terms), dtype=np.int32), [len(of_one) // 4 for of_one in terms])
+        order = np.argsort(numbers, kind="stable")
+        return cls(numbers[order], owners[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """One model's share of the index at one moment, whole documents only.
 
     `vectors` is float32 [rows, dimension], C-contiguous, each of length 1; [0, 0] where the model has none.
     `row_documents` int32 [rows] points into `documents` and never decreases: a document's rows lie side by side.
     `row_ids` int64 [rows] are what the reader gives their sketches by; `is_headline` bool [rows] marks those that hold
-    a headline alone; `backgrounds` float32 [rows, BACKGROUND]. `generation` counts changes since the index was made.
+    a headline alone; `backgrounds` float32 [rows, BACKGROUND]. `postings` are of the words of `documents`. `generation`
+    counts changes since the index was made.
     """
 
     vectors: npt.NDArray[np.float32]
@@ -47,6 +65,7 @@ class Rows:
     row_ids: npt.NDArray[np.int64]
     is_headline: npt.NDArray[np.bool_]
     backgrounds: npt.NDArray[np.float32]
+    postings: Postings
     documents: list[Record]
     projects: list[Project]
     generation: int
@@ -60,6 +79,7 @@ class Rows:
             row_ids=np.empty(0, np.int64),
             is_headline=np.empty(0, np.bool_),
             backgrounds=np.empty((0, BACKGROUND), np.float32),
+            postings=Postings.of([]),
             documents=[],
             projects=[],
             generation=0,

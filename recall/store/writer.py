@@ -5,7 +5,6 @@ A file is first enlisted, then its documents are put one by one, and with the la
 Each method is one transaction, so that an end at any moment leaves an index that is whole and can be gone on with.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,14 +12,11 @@ from pathlib import Path
 from recall.core.types import FoundFile, Kind, Project, Skipped
 from recall.store.cleanup import tidy
 from recall.store.connection import open_writer
+from recall.store.documents import finish_file, note_erasure, put_document, put_project
 from recall.store.entries import STORED_FLOAT, Embedded, Entry, Finish, Outcome, Stored
 from recall.store.guard import damaged, transaction, translated
 
 DAY_SECONDS = 86_400
-
-
-#: A document's columns that make its headline, besides its project.
-_HEADLINE = ("name", "description", "date", "session", "language", '"group"', "successor", "successor_path", "masked")
 
 
 class Writer:
@@ -118,12 +114,12 @@ class Writer:
         with self._transaction():
             for key, name in self._connection.execute("SELECT key, name FROM project").fetchall():
                 if key in projects and projects[key].name != name:
-                    self._project(projects[key])
+                    put_project(self._connection, projects[key])
                     self._count_change()
             for file in files:
                 self._connection.execute(
                     "INSERT OR IGNORE INTO file (kind, path, project_id, size) VALUES (?, ?, ?, ?)",
-                    (file.kind, file.path, self._project(projects[file.project]), file.size),
+                    (file.kind, file.path, put_project(self._connection, projects[file.project]), file.size),
                 )
 
     def remove(self, paths: Iterable[str], *, now: int = 0, keep_days: int = 0) -> int:
@@ -206,10 +202,10 @@ class Writer:
         with self._transaction():
             file_id = self._number("SELECT id FROM file WHERE path = ?", file.path)
             if entry is not None:
-                outcome = self._put_document(file_id, entry)
+                outcome = put_document(self._connection, file_id, entry)
             if state is not None:
                 self._connection.execute("UPDATE file SET state = ? WHERE id = ?", (state, file_id))
-            if finish is not None and self._finish(file_id, file, finish) and outcome == "unchanged":
+            if finish is not None and finish_file(self._connection, file_id, file, finish) and outcome == "unchanged":
                 outcome = "changed"
             if outcome != "unchanged":
                 self._count_change()
@@ -227,76 +223,8 @@ class Writer:
         """At the end of a whole run: drop what nothing uses any more, and bring all pages into the main file."""
         tidy(self._connection, self._path)
 
-    def _put_document(self, file_id: int, entry: Entry) -> Outcome:
-        document = entry.document
-        values = (
-            self._project(entry.project),
-            document.name,
-            document.description,
-            document.date,
-            document.session,
-            document.language,
-            document.group,
-            document.successor,
-            document.successor_path,
-            json.dumps(dict(entry.masked), sort_keys=True),
-        )
-        columns = f"project_id, {', '.join(_HEADLINE)}"
-        old = self._connection.execute(
-            f"SELECT id, {columns} FROM document WHERE file_id = ? AND key = ?",  # noqa: S608  names of our own
-            (file_id, document.key),
-        ).fetchone()
-        if old is not None:
-            rows = self._connection.execute(
-                "SELECT ordinal, digest FROM chunk WHERE document_id = ? ORDER BY ordinal", old[:1]
-            )
-            if old[1:] == values and rows.fetchall() == entry.pieces:
-                return "unchanged"
-            self._connection.execute("DELETE FROM document WHERE id = ?", old[:1])
-            if old[1:] != values:
-                self._note_erasure()
-        document_id = self._connection.execute(
-            f"INSERT INTO document (id, file_id, key, {columns}) VALUES (?, ?, ?, {', '.join('?' * len(values))})",  # noqa: S608
-            (old[0] if old else None, file_id, document.key, *values),
-        ).lastrowid
-        self._connection.executemany(
-            "INSERT INTO chunk VALUES (?, ?, ?)",
-            [(document_id, ordinal, digest) for ordinal, digest in entry.pieces],
-        )
-        return "added" if old is None else "changed"
-
-    def _finish(self, file_id: int, file: FoundFile, finish: Finish) -> bool:
-        """Note the end of a file; whether a document got another name by it."""
-        columns = "kind, project_id, size, mtime_ns, done, left_out, damaged_lines, gone_at, masked"
-        values = (
-            *(file.kind, self._project(finish.project), file.size, finish.mtime_ns, True),
-            *(finish.left_out, finish.damaged_lines, None),
-            json.dumps(dict(finish.masked), sort_keys=True),
-        )
-        places = ", ".join("?" * len(values))
-        self._connection.execute(
-            f"UPDATE file SET ({columns}) = ({places}) WHERE id = ? AND ({columns}) IS NOT ({places})",  # noqa: S608
-            (*values, file_id, *values),
-        )
-        if finish.title is None:
-            return False
-        named = self._connection.execute(
-            "UPDATE document SET name = ? WHERE file_id = ? AND name <> ?", (finish.title, file_id, finish.title)
-        )
-        return named.rowcount > 0
-
-    def _project(self, project: Project) -> int:
-        """The id of the project's row, which is made, or given the project's new name, where needed."""
-        self._connection.execute(
-            """INSERT INTO project (key, name) VALUES (?, ?)
-            ON CONFLICT (key) DO UPDATE SET name = excluded.name WHERE name <> excluded.name""",
-            (project.key, project.name),
-        )
-        return self._number("SELECT id FROM project WHERE key = ?", project.key)
-
     def _note_erasure(self) -> None:
-        """Note that `tidy` has text to erase, in the transaction that deletes it."""
-        self._connection.execute("UPDATE meta SET value = 1 WHERE key = 'erased' AND value = 0")
+        note_erasure(self._connection)
 
     def _count_change(self) -> None:
         self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")

@@ -10,7 +10,7 @@ from recall.core.types import BACKGROUND, Project
 from recall.insight.records import Index
 from recall.insight.tidying import ALIKE, candidates, close_pairs, gone_files, named_files
 from recall.sources.succession import resolve
-from recall.store.views import Record, Rows
+from recall.store.views import Postings, Record, Rows
 
 
 def record(path: Path, project: Path, **fields: str) -> Record:
@@ -26,7 +26,8 @@ def index_of(records: list[Record], vectors: list[list[float]]) -> Index:
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     count = len(records)
     rows = Rows(matrix, np.arange(count, dtype=np.int32), np.arange(count), np.zeros(count, np.bool_),
-                np.zeros((count, BACKGROUND), np.float32), list(records), [Project("/p", "p")], 1)  # fmt: skip
+                np.zeros((count, BACKGROUND), np.float32), Postings.of([b""] * count), list(records),
+                [Project("/p", "p")], 1)  # fmt: skip
     return Index(rows, resolve(r for r in records if r.kind == "knowledge"), [], 0)
 
 

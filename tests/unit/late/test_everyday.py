@@ -10,7 +10,7 @@ from recall.core.types import BACKGROUND
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 from recall.embed.encoder import Heads
-from recall.late.everyday import GROUPS, everyday, group_of
+from recall.late.everyday import GROUPS, everyday, group_of, steering
 from recall.late.late import Late
 
 
@@ -43,7 +43,7 @@ def test_the_bank_has_many_languages_and_no_message_twice() -> None:
 def test_the_bank_is_embedded_once_and_a_damaged_file_made_anew(embedder: Embedder, tmp_path: Path) -> None:
     first, second, third = Counting(embedder), Counting(embedder), Counting(embedder)
     bank = Late(first, tmp_path / "everyday").bank
-    assert first.texts == 1 + len(bank.dense)
+    assert first.texts == 1 + len(bank.dense) + sum(map(len, steering().values()))
     again = Late(second, tmp_path / "everyday").bank
     assert second.texts == 1
     assert np.array_equal(bank.dense, again.dense)

@@ -38,7 +38,7 @@ def found(
     embedder: Embedder, corpus: Corpus, question: str, language: str = "en", muted: tuple[str, ...] = ()
 ) -> list[str]:
     manifest = find_model("multilingual-e5-small", None)
-    asked = ask(embedder.heads([question])[0], corpus.source.late, language)
+    asked = ask(embedder.heads([question])[0], corpus.source.late, question)
     rules = Rules.of(manifest, "calibrated")
     result = search(corpus.source, asked, rules, projects=None, limit=20, language=language, muted=muted)
     return [hit.name for hit in result.hits]
@@ -70,7 +70,8 @@ def test_what_is_not_compared_closely_stands_behind_what_is(
     notes = {name: f"How we cook {name} when guests come." for name in NAMES}
     kitchen = corpus(embedder, late, notes, tmp_path_factory)
     snapshot = kitchen.source.snapshot
-    asked = ask(embedder.heads(["what about the soup for guests?"])[0], late, "en")
+    question = "what about the soup for guests?"
+    asked = ask(embedder.heads([question])[0], late, question)
     everything = snapshot.scope(None, KINDS)
     whole = score(kitchen.source, asked, everything, Weights(0.0, 0.5))
     assert not any(whole.late != whole.late)
