@@ -55,7 +55,7 @@ def test_why_tells_what_became_of_a_message_as_long_as_the_transcript_is_there(r
     assert (found["answered"], found["searched"]) == (True, True)
     assert found["tier"] in ("some", "strong")
     assert 0 < found["probability"] <= 1
-    assert set(found["signs"]) == {"cosine", "score", "length"}
+    assert set(found["signs"]) == {"cosine", "score", "length", "everyday", "words"}
     assert Path(found["ranked"][0]["path"]).stem == "staging-port"
     assert by_file(found["ranked"]).keys() == {"staging-port", "no-friday-deploys", "reviews"}
     assert by_file(found["ranked"])["staging-port"] == "shown"
