@@ -29,7 +29,7 @@ from recall.search.answer import Rules
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 #: Shares of plain unrelated messages that may get something, for the curve; the third is the one that is proposed.
 FALSE_SPEECH = (0.0, 0.05, 0.10, 0.15, 0.20, 0.30, 0.50, 1.0)
-ALLOWED, ALLOWED_HARD = 0.10, 0.25
+ALLOWED, ALLOWED_HARD = 0.08, 0.20
 
 
 def main() -> int:

@@ -23,6 +23,8 @@ MAX_MESSAGE = 200
 _SIGNS = {
     "cosine": "the best cosine stands {:+.1f} deviations above everyday messages",
     "score": "the top score {:+.1f} deviations",
+    "everyday": "the message is {:.1f} deviations closer than usual to an everyday one",
+    "words": "the best record holds {:.0%} of its words, by their weight and squared",
 }
 
 

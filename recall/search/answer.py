@@ -98,17 +98,24 @@ def search(
             allowed &= np.array([document.path not in muted for document in snapshot.documents], np.bool_)
         return score(source, asked, allowed, rules.weights, effort), allowed
 
-    def best(scored: Scored, count: int) -> tuple[Hit, ...]:
-        # Language versions fall together and what was replaced moves behind: more are ranked than are asked for.
+    def best(scored: Scored, count: int, *, copies: bool = True) -> tuple[Hit, ...]:
+        # Versions and copies fall together, what was replaced moves behind: more are ranked than are asked for.
+        places = scored.best(3 * count).tolist()
         hits = [
             _hit(rank, scored, place, snapshot.documents[scored.documents[place]])
-            for rank, place in enumerate(scored.best(3 * count).tolist(), start=1)
+            for rank, place in enumerate(places, start=1)
         ]
         standing = groups.succeed(hits, snapshot.versions)
-        return tuple(groups.prefer_language(standing, language, snapshot.versions)[:count])
+        found = groups.prefer_language(standing, language, snapshot.versions)
+        if not copies:
+            owners = scored.documents[places].tolist()
+            terms_of = snapshot.rows.postings.terms_of
+            terms = {hit.path: terms_of(owner) for hit, owner in zip(hits, owners, strict=True)}
+            found = groups.drop_copies(found, terms, count)
+        return tuple(found[:count])
 
     notes, allowed = ranked([kind for kind in kinds if kind != "conversation"], 1.0)
-    candidates = best(notes, gate.CANDIDATES)
+    candidates = best(notes, gate.CANDIDATES, copies=False)
     signs = _signs(snapshot, asked, candidates, allowed)
     verdict = _judge(signs, candidates, rules)
     hits = best(notes, limit) if limit else ()

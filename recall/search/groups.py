@@ -1,7 +1,7 @@
-"""Groups: hits that stand for one another. Language versions of one record, and records that others have replaced.
+"""Groups: hits that stand for one another. Language versions of one record, records that others have replaced, copies.
 
-Both functions work on ranked hits before the gate judges them: a record that is there twice, or is never shown, must
-not count among those that the best one has to stand out from. Both return hits best first, with ranks from 1.
+These functions work on ranked hits before the gate judges them: a record that is there twice, or is never shown, must
+not count among those that the best one has to stand out from. All return hits best first, with ranks from 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,11 @@ from dataclasses import replace
 from recall.core.types import AnyRecord, Hit
 
 Versions = Mapping[str, Sequence[AnyRecord]]
+
+#: Texts that have so many of their words in common, of all that either has, are copies of one: a note and the rule that
+#: was made of it. (Vectors do not tell a copy: with multilingual-e5-small translations lie no closer to each other than
+#: many records on one subject, so that a translation is known by its file's name alone.)
+ALIKE = 0.9
 
 
 def versions_by_group(records: Iterable[AnyRecord]) -> Versions:
@@ -59,6 +64,23 @@ def succeed(hits: Iterable[Hit], versions: Versions) -> list[Hit]:
         for hit in standing
     )
     return _ranked(sorted(lifted, key=lambda hit: (-hit.score, hit.successor is not None)))
+
+
+def drop_copies(hits: Iterable[Hit], terms: Mapping[str, frozenset[int]], count: int) -> list[Hit]:
+    """At most `count` hits, of near-copies the best alone; `terms` are the words of records by path."""
+    kept: list[Hit] = []
+    for hit in hits:
+        if len(kept) == count:
+            break
+        own = terms.get(hit.path, frozenset())
+        if not any(_are_alike(own, terms.get(other.path, frozenset())) for other in kept):
+            kept.append(hit)
+    return _ranked(kept)
+
+
+def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
+    fewer, more = sorted((len(one), len(other)))
+    return fewer > 0 and fewer >= ALIKE * more and len(one & other) >= ALIKE * len(one | other)
 
 
 def _in_version(hit: Hit, version: AnyRecord) -> Hit:

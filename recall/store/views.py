@@ -35,18 +35,25 @@ class Record:
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """Which documents hold a term: `terms` uint32 [any] in ascending order, fingerprints, and beside each a document's
-    place, int32 [any]."""
+    place, int32 [any]. And which terms a document holds: uint32 [any], those of document n from `starts[n]` on."""
 
     terms: npt.NDArray[np.uint32]
     documents: npt.NDArray[np.int32]
+    by_document: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, terms: Sequence[bytes]) -> "Postings":
         """Those of documents in order, from the fingerprints of each as they are stored."""
         numbers = np.frombuffer(b"".join(terms), "<u4").astype(np.uint32)
-        owners = np.repeat(np.arange(len(terms), dtype=np.int32), [len(of_one) // 4 for of_one in terms])
+        counts = np.array([len(of_one) // 4 for of_one in terms], np.int64)
+        owners = np.repeat(np.arange(len(terms), dtype=np.int32), counts)
         order = np.argsort(numbers, kind="stable")
-        return cls(numbers[order], owners[order])
+        return cls(numbers[order], owners[order], numbers, np.append(0, np.cumsum(counts)))
+
+    def terms_of(self, document: int) -> frozenset[int]:
+        """The terms of the document at a place."""
+        return frozenset(self.by_document[self.starts[document] : self.starts[document + 1]].tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ GATE = Gate(floor=0.5, weak=0.025, strong=0.11, near=0.05)
 
 
 RULES = Rules("gap", GATE, Calibration(near=0.05), Weights(dense=1.0))
-ASKED = ask(QUESTION, LATE, "en")
+ASKED = ask(QUESTION, LATE, "which of them is it?")
 SHOP = Project("/shop", "shop")
 
 
@@ -96,7 +96,7 @@ def test_a_snapshot_knows_the_language_of_its_records() -> None:
 
 def test_the_budget_is_that_of_the_tier() -> None:
     deep = "/very/deep" * 28
-    documents = [Document("memory", f"{deep}/{n}.md", "/shop", "n" * 80, "d" * 300, "") for n in range(5)]
+    documents = [Document("memory", f"{deep}/{n}.md", "/shop", "n" * 80, "d" * 300, f"of {n * 'a'}") for n in range(5)]
 
     def size(scores: list[float]) -> tuple[str, int]:
         result = search(source_of(documents, scores, SHOP), ASKED, RULES, projects=None, limit=5)
@@ -109,3 +109,16 @@ def test_the_budget_is_that_of_the_tier() -> None:
     tier, strong = size([0.9, 0.89, 0.88, 0.3, 0.3])
     assert tier == "strong"
     assert 1024 < strong <= 2048
+
+
+def test_of_a_note_and_its_copy_one_is_handed_over_and_both_are_ranked() -> None:
+    said = "Tests talk to a real database because a mocked one hid a broken migration for two weeks."
+    documents = [
+        Document("memory", "/n/real-database.md", "/shop", "real-database", said, said),
+        Document("knowledge", "/r/rule.md", "/shop", "real-database", said, said),
+        Document("memory", "/n/ports.md", "/shop", "ports", "The staging database listens on another port.", ""),
+    ]
+    source = source_of(documents, [0.9, 0.88, 0.86], SHOP)
+    result = search(source, ASKED, RULES, projects=None, limit=10)
+    assert [hit.path for hit in result.candidates] == ["/n/real-database.md", "/n/ports.md"]
+    assert len(result.hits) == 3

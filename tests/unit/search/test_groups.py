@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recall.core.types import Hit, Kind
-from recall.search.groups import prefer_language, succeed, versions_by_group
+from recall.search.groups import ALIKE, drop_copies, prefer_language, succeed, versions_by_group
 
 
 @dataclass(frozen=True)
@@ -86,3 +86,24 @@ def test_a_successor_is_known_in_either_language() -> None:
 def test_records_that_replace_each_other_stay_in_order() -> None:
     hits = [hit("a", 0.9, successor="b", successor_path="b"), hit("b", 0.8, successor="a", successor_path="a")]
     assert shown(succeed(hits, {})) == [(1, "a", 0.9), (2, "b", 0.8)]
+
+
+def test_of_near_copies_the_best_is_kept_and_what_only_shares_a_subject_stays() -> None:
+    note = frozenset(range(100))
+    terms = {
+        "note.md": note,
+        "rule.md": note - {1, 2} | {200},  # the same text with another title
+        "other.md": frozenset(range(60)) | frozenset(range(300, 340)),
+        "empty.md": frozenset(),
+        "bare.md": frozenset(),
+    }
+    hits = [hit(path, 1 - number / 10) for number, path in enumerate(terms)]
+    assert [one.path for one in drop_copies(hits, terms, 9)] == ["note.md", "other.md", "empty.md", "bare.md"]
+    assert [one.rank for one in drop_copies(hits, terms, 2)] == [1, 2]
+
+
+def test_a_text_that_differs_by_more_than_a_tenth_is_another() -> None:
+    one, other = frozenset(range(100)), frozenset(range(100)) - {0, 1, 2, 3, 4, 5} | set(range(200, 206))
+    assert len(one & other) / len(one | other) < ALIKE
+    hits = [hit("a.md", 0.9), hit("b.md", 0.8)]
+    assert len(drop_copies(hits, {"a.md": one, "b.md": other}, 5)) == 2
