@@ -1,27 +1,31 @@
 """Measure the product on the evaluation corpora: ranking beside the plain one, silence, and the gate's whole curve.
 
-    python tools/evaluate.py [--corpora FOLDER] [--models FOLDER] [--model NAME ...] [--gap] [--examples N]
+    python tools/evaluate.py [--corpora FOLDER] [--models FOLDER] [--model NAME ...] [--gap] [--names] [--examples N]
 
 Each corpus folder (`NAME/queries.jsonl` and its Markdown files) is one project. `unrelated.jsonl` beside them holds
 messages that deserve silence; they are asked in every corpus. All models that are installed in the folder `--models`
 are measured, and the bundled one. `--gap` proposes values for the gap rule and shows how well those found on the other
-corpora serve each one.
+corpora serve each one. `--names` asks about identifiers that stand in one record alone, with and without the search by
+letters.
 """
 
 import argparse
 import statistics
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from recall.core.errors import RecallError, UsageError
+from recall.core.types import Document
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import BUNDLED
 from recall.evals import calibrate, curve, report
-from recall.evals.measure import Corpus, Outcome, ask, index_corpus, read_corpus
+from recall.evals.measure import Corpus, Outcome, ask, index_corpus, judge, read_corpus
+from recall.evals.names import name_questions
 from recall.evals.questions import Question, read_questions
 from recall.late.late import Late
 from recall.search.answer import Rules
@@ -39,6 +43,7 @@ def main() -> int:
     parser.add_argument("--model", action="append", help="name of a model (default: all installed); repeatable")
     parser.add_argument("--models", type=Path, help="folder of models that are not bundled")
     parser.add_argument("--gap", action="store_true", help="propose values for the gap rule and print its curve")
+    parser.add_argument("--names", action="store_true", help="measure questions about identifiers too")
     parser.add_argument(
         "--examples", type=int, default=0, metavar="N", help="print N found questions of each language pair"
     )
@@ -66,7 +71,8 @@ def evaluate(name: str, arguments: argparse.Namespace) -> None:
     rules = Rules.of(manifest, "calibrated")
     unrelated = read_questions(arguments.corpora / "unrelated.jsonl")
     outcomes: list[Outcome] = []
-    for corpus, questions in _corpora(arguments.corpora, embedder, late):
+    corpora = _corpora(arguments.corpora, embedder, late)
+    for corpus, questions, _ in corpora:
         outcomes += ask(corpus, [*questions, *unrelated], embedder, rules)
     print(f"\n## {name}\n\n{manifest.weights}\n{manifest.calibration}\n")
     milliseconds = sorted(1000 * outcome.seconds for outcome in outcomes)
@@ -75,8 +81,24 @@ def evaluate(name: str, arguments: argparse.Namespace) -> None:
     print(*report.gate_table(outcomes), "", *report.choice_table(_choices(outcomes)), sep="\n")
     if arguments.examples:
         print("", *report.examples(outcomes, arguments.examples), sep="\n")
+    if arguments.names:
+        print("", *report.name_table(*_names(corpora, embedder, rules)), sep="\n")
     if arguments.gap:
         _calibrate(outcomes)
+
+
+def _names(
+    corpora: list[tuple[Corpus, list[Question], list[Document]]], embedder: Embedder, rules: Rules
+) -> tuple[list[Outcome], list[Outcome]]:
+    """Questions about identifiers, with the search by letters and without it."""
+    blind = replace(rules, weights=replace(rules.weights, words=0.0))
+    found: tuple[list[Outcome], list[Outcome]] = ([], [])
+    for corpus, _, documents in corpora:
+        for question in name_questions(corpus.folder, documents):
+            heads = embedder.heads([question.query])[0]
+            for outcomes, chosen in zip(found, (rules, blind), strict=True):
+                outcomes.append(judge(corpus, question, heads, chosen))
+    return found
 
 
 def _choices(outcomes: list[Outcome]) -> dict[str, curve.Choice]:
@@ -92,7 +114,7 @@ def _choices(outcomes: list[Outcome]) -> dict[str, curve.Choice]:
     return found
 
 
-def _corpora(folder: Path, embedder: Embedder, late: Late) -> list[tuple[Corpus, list[Question]]]:
+def _corpora(folder: Path, embedder: Embedder, late: Late) -> list[tuple[Corpus, list[Question], list[Document]]]:
     """Index every corpus of the folder, telling how long it took."""
     found = sorted(folder.glob("*/queries.jsonl"))
     if not found:
@@ -106,7 +128,7 @@ def _corpora(folder: Path, embedder: Embedder, late: Late) -> list[tuple[Corpus,
         corpus = index_corpus(path.parent, documents, embedder, late)
         seconds, rows = time.perf_counter() - started, len(corpus.source.snapshot.rows.row_ids)
         print(f"{corpus.name}: {len(documents)} documents, {rows} rows, {seconds:.0f} s", file=sys.stderr)
-        corpora.append((corpus, read_questions(path)))
+        corpora.append((corpus, read_questions(path), documents))
     return corpora
 
 

@@ -76,6 +76,19 @@ def comparison_table(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
+def name_table(with_letters: Sequence[Outcome], without: Sequence[Outcome]) -> list[str]:
+    """Questions about identifiers, with the search by letters and without it."""
+    lines = [
+        "| questions about an identifier | number | hit@1 | hit@3 | hit@5 | MRR | get their note |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for label, outcomes in (("with search by letters", with_letters), ("without", without)):
+        figures = " | ".join(f"{figure:.2f}" for figure in _figures(summarize([one.rank for one in outcomes])))
+        handed = share(outcome.handed for outcome in outcomes)
+        lines.append(f"| {label} | {len(outcomes)} | {figures} | {handed:.0%} |")
+    return lines
+
+
 def choice_table(choices: Mapping[str, Choice]) -> list[str]:
     """Thresholds of the calibrated gate, each under its label."""
     lines = [
