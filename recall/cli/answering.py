@@ -71,7 +71,7 @@ def answers(files: Sequence[str], corpus: str | None, paths: StatePaths) -> Answ
     """
     found = _in_memory(files, Path(corpus).absolute(), paths) if corpus else _by_daemon(files, paths)
     if not found.answered:
-        raise UsageError("no message is left to ask; mend the files as the lines above say")
+        raise UsageError("expected messages to ask, found none; write some, or mend the files as the lines above say")
     return found
 
 

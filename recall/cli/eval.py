@@ -10,6 +10,7 @@ from pathlib import Path
 from recall.cli.answering import Answers, answers, own_records
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError, UsageError
+from recall.text.clean import one_line
 from recall.wire.paths import StatePaths, state_home
 
 HELP = "measure on your own notes what is found and when it is silent; tune the gate"
@@ -147,6 +148,8 @@ def _tune(arguments: argparse.Namespace, paths: StatePaths) -> int:
         ):
             print(f"{title}: {cells[0]} today, {cells[1]} proposed, {cells[2]} judged")
         print(HONEST, "", advice(proposal), sep="\n")
+    if arguments.html and not arguments.json:
+        print(f"wrote {one_line(arguments.html)}")
     if arguments.write:
         if not proposal.is_better:
             raise RecallError("nothing was written, because the proposal does no better than today's thresholds")
@@ -171,9 +174,11 @@ def _write_page(path: str, html: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    from recall.pages.page import check_place
-
-    check_place(path)
+    """Write a new file. Raises UsageError where there is one, which may be a note."""
+    if path.exists():
+        raise UsageError(f"{path}: expected the name of a new file, found one that is there; name another one")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: expected a path in a folder that is there, found no folder {path.parent}; make it")
     replace_bytes(path, text.encode("utf-8"))
 
 

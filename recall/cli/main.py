@@ -13,8 +13,8 @@ from recall.core.errors import RecallError, UsageError
 from recall.version import VERSION
 from recall.wire.paths import state_home
 
-#: Every command has a module of its name here (`why_not` for `why-not`) with `HELP`, `add_arguments(parser)` and
-#: `run(arguments) -> exit code`.
+#: Every command has a module of its name here (`why_not` for `why-not`) with `HELP`, `add_arguments(parser)`,
+#: `run(arguments) -> exit code`, and `LATE` where an argument may also stand behind the options.
 COMMANDS = (
     "setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "why", "why-not", "replay", "mute",
     "unmute", "report", "eval", "models", "demo",
@@ -31,6 +31,7 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
     for name in COMMANDS:
         module = _module(name)
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        command.set_defaults(complain=command.error)
         command.add_argument("--home", metavar="DIR", help="state folder (default: RECALL_HOME, else the system's)")
         if chosen in (None, name):
             module.add_arguments(command)
@@ -41,7 +42,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 wrong usage."""
     _speak_utf8()
     chosen = next((word for word in arguments if word in COMMANDS), None)
-    asked = parser(chosen).parse_args(arguments)
+    asked, rest = parser(chosen).parse_known_args(arguments)
+    if rest:
+        _take_late(asked, rest)
     try:
         _check_home(state_home(asked.home))
         code = _module(asked.command).run(asked)
@@ -67,6 +70,15 @@ def main(arguments: Sequence[str]) -> int:
 
 def _module(command: str) -> ModuleType:
     return importlib.import_module(f"recall.cli.{command.replace('-', '_')}")
+
+
+def _take_late(asked: argparse.Namespace, rest: list[str]) -> None:
+    """Take what stands behind an option as the optional argument that a command names in LATE; argparse has given that
+    its default by then. Exits with code 2 where it is none."""
+    late: str = getattr(_module(asked.command), "LATE", "")
+    if not late or len(rest) > 1 or rest[0].startswith("-") or getattr(asked, late) is not None:
+        asked.complain(f"unrecognized arguments: {' '.join(rest)}; a text of several words stands in quotes")
+    setattr(asked, late, rest[0])
 
 
 def _check_home(home: str) -> None:

@@ -68,7 +68,8 @@ def show_mutes(mutes: "list[Mute]", word: str, *, as_json: bool) -> None:
         return
     for mute in mutes:
         where = f"{mute.scope} {mute.of}".strip()
-        print(f"{word or mute.time} {one_line(mute.path)} ({one_line(where)})".strip())
+        gone = "" if word or os.path.exists(mute.path) else "; the file is gone"  # noqa: PTH110
+        print(f"{word or mute.time} {one_line(mute.path)} ({one_line(where)}{gone})".strip())
     if not mutes:
         print(word or "nothing is muted")
 

@@ -36,7 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(result, ensure_ascii=False, indent=1))
     elif arguments.auto:
-        print(result["additional_context"] or f"(nothing shown: {_numbers(result)})")
+        from recall.insight.reasons import in_words
+
+        print(result["additional_context"] or f"(nothing shown: {in_words(result['reason'])}; {_numbers(result)})")
     else:
         _show(result, searched_all=arguments.all)
     return 0

@@ -34,9 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
+    from recall.cli.index import index
     from recall.insight.typed import last_typed
 
     paths = StatePaths(state_home(arguments.home))
+    call_warm(paths, "status")
+    index(paths)  # else a first look would say that nothing ever comes
     typed, unreadable = last_typed(_folders(paths, arguments), arguments.last)
     shown = tqdm(typed, unit="message", file=sys.stderr, leave=False, disable=None)  # a bar on a terminal alone
     rows = [_row(prompt, call_warm(paths, "query", _fields(prompt))) for prompt in shown]

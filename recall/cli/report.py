@@ -57,6 +57,7 @@ def report(paths: StatePaths, days: int, now: datetime) -> dict[str, Any]:
         "since": week.since.isoformat(timespec="seconds"),
         "names": {record.path: record.name for record in notes},
         "notes": len(one_each),
+        "pending": index.pending,
         "never_shown": never_shown(one_each.values(), shown),
         "tidying": asdict(candidates(index)),
     }
@@ -76,6 +77,8 @@ def _text(found: dict[str, Any]) -> str:
         f"silent     {_counts(found['silent']) or 'none'}",
         f"time-outs  {found['timeouts']}",
     ]
+    if found["pending"]:
+        lines.append(f"waiting    {found['pending']} files are not indexed yet; `recall index` does it now")
     if found["p50"] is not None:
         lines.append(f"answered   in {found['p50']:.0f} ms (half), {found['p95']:.0f} ms (95 %), inside the daemon")
     lines += _list("most shown:", [f"{count} times {_name(path, names)}" for path, count in found["shown"].items()])

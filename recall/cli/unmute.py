@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     muted = [mute.path for mute in mutes.all()]
     if not muted:
         raise UsageError("nothing is muted")
-    path = find_record(arguments.note, index, current_folder(), muted)
+    path = find_record(arguments.note, index, current_folder(), [*muted, *index.paths])
     gone = mutes.remove({path, *index.versions(path)})
     if not gone:
         raise UsageError(f"{one_line(path)} is not muted; `recall mute --list` shows what is")

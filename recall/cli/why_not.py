@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,11 @@ from recall.wire.paths import StatePaths, state_home
 if TYPE_CHECKING:
     from recall.insight.fall import Asked, Place, Step
     from recall.insight.records import Index
+    from recall.sources.memory import Scan
 
 HELP = "tell at which step a note fell that a message did not bring"
+
+LATE = "question"
 
 #: The most records that the daemon ranks for one question.
 _LIMIT = 1000
@@ -44,7 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     status = call(paths, "status")
     index = read_index(Path(paths.index), status.get("identity") if status else None)
     known = [*index.paths, *(item.path for item in index.skipped)]
-    path = find_record(arguments.note, index, current_folder(), known)
+    try:
+        path = find_record(arguments.note, index, current_folder(), known, also_parts=True)
+    except UsageError:  # it may just have been written
+        found_now = [file.path for scan in _scans(paths) for file in scan.files]
+        path = find_record(arguments.note, index, current_folder(), [*known, *found_now])
     kind = getattr(index.of(path), "kind", None)
     place = _place(paths, path, message, index, {hit["path"] for hit in ranked["hits"]})
     asked = _asked(path, kind == "conversation", message, ranked, auto)
@@ -116,7 +124,9 @@ def _place(paths: StatePaths, path: str, message: _Message, index: "Index", rank
         path,
         exists,
         outside=outside,
-        muted=f"it is muted; `recall unmute {one_line(Path(path).name)}` takes that back" if is_muted else "",
+        muted=f"it is muted; `recall unmute {shlex.quote(one_line(Path(path).name))}` takes that back"
+        if is_muted
+        else "",
         instead=_instead(path, index, ranked),
         held=path in message.shown,
     )
@@ -137,13 +147,7 @@ def _instead(path: str, index: "Index", ranked: set[str]) -> str:
 
 def _missing(paths: StatePaths, path: str, index: "Index") -> str:
     """Why a file that is there is not in the index."""
-    from recall.core.config import load_config
-    from recall.index.sources import configured_sources
-    from recall.insight.lookup import claude_folders
-    from recall.sources.projects import discover
-
-    folders = claude_folders(paths, os.environ)
-    scans = [s.scan() for s in configured_sources(folders, discover(folders), load_config(Path(paths.config)))]
+    scans = _scans(paths)
     for item in [*index.skipped, *(item for scan in scans for item in scan.skipped)]:
         if path == item.path or path.startswith(item.path.rstrip(os.sep) + os.sep):
             return f"it was skipped: {one_line(item.path)} {one_line(item.reason)}"
@@ -152,6 +156,17 @@ def _missing(paths: StatePaths, path: str, index: "Index") -> str:
     if Path(path).name.startswith("MEMORY."):
         return "it is an index of notes, which Claude Code loads itself, and no note"
     return "it stands in no folder that recall looks at; `[[knowledge]]` in config.toml adds one"
+
+
+def _scans(paths: StatePaths) -> "list[Scan]":
+    """What recall finds in its folders now."""
+    from recall.core.config import load_config
+    from recall.index.sources import configured_sources
+    from recall.insight.lookup import claude_folders
+    from recall.sources.projects import discover
+
+    folders = claude_folders(paths, os.environ)
+    return [s.scan() for s in configured_sources(folders, discover(folders), load_config(Path(paths.config)))]
 
 
 def _asked(
@@ -174,6 +189,7 @@ def _asked(
         probability=auto["probability"],
         shown=message.shown,
         at_hand=LoadedIndexes().names(path),
+        is_conversation=is_conversation,
     )
 
 

@@ -73,8 +73,10 @@ class Journal:
         line = _line(entry)
         try:
             trim(self._path, MAX_BYTES)
-            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
+                if os.lseek(handle, 0, os.SEEK_END) and os.lseek(handle, -1, os.SEEK_END) >= 0:
+                    line = b"\n" * (os.read(handle, 1) != b"\n") + line  # what was cut off keeps its own line
                 os.write(handle, line)
             finally:
                 os.close(handle)
@@ -192,6 +194,6 @@ def _lines(path: Path) -> Iterator[str]:
 def _object(line: str) -> dict[str, Any]:
     try:
         fields = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}

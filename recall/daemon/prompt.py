@@ -37,6 +37,8 @@ END_CHARACTERS = 400
 #: what they paste.
 READ_CHARACTERS = 50_000
 EVENT = "UserPromptSubmit"
+#: A message of fewer different characters ("xxxxxxxxxx") says nothing.
+_FEWEST_CHARACTERS = 4
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def reason_to_skip(message: Message | None, min_characters: int) -> str | None:
         return "command"
     if OFF_WORD in prompt.casefold():
         return "norecall"
-    if len(prompt) < min_characters:
+    if len(prompt) < min_characters or len(set(prompt)) < _FEWEST_CHARACTERS:
         return "short"
     return None if message.gist else "paste"
 

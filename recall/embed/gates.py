@@ -77,6 +77,12 @@ def _rules(path: Path, model: str, rules: Any) -> dict[str, dict[str, float]]:
             raise ConfigError(
                 f"{path}: {model}, {rule}: expected numbers for {expected}; mend it, or delete it to go back"
             )
+        lowest, highest = ("some", "strong") if rule == "calibrated" else ("weak", "strong")
+        if not found[lowest] <= found[highest] <= 1 or (rule == "calibrated" and found[lowest] < 0):
+            raise ConfigError(
+                f"{path}: {model}, {rule}: expected {lowest} up to {highest} up to 1, found {found[lowest]:g} and "
+                f"{found[highest]:g}; mend it, or delete it to go back"
+            )
     return {rule: {name: float(value) for name, value in found.items()} for rule, found in rules.items()}
 
 

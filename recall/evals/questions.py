@@ -6,6 +6,9 @@ from pathlib import Path
 
 from recall.core.errors import UsageError
 
+#: The longest message of a question file: what the hook hands to the daemon is bounded too.
+MAX_CHARACTERS = 500_000
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -53,7 +56,7 @@ def read_questions(path: Path) -> list[Question]:
 def parse_question(line: str, where: str) -> Question:
     try:
         fields = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: expected one JSON object, found: {error}; mend or delete the line") from error
     if not isinstance(fields, dict):
         raise UsageError(f"{where}: expected a JSON object, found {type(fields).__name__}; mend or delete the line")
@@ -70,9 +73,12 @@ def parse_question(line: str, where: str) -> Question:
             raise UsageError(f"{where}: {key!r} must be a list of files in the corpus; add or mend it")
         return frozenset(value)
 
+    query = text("query")
+    if len(query) > MAX_CHARACTERS:
+        raise UsageError(f"{where}: expected a message of at most {MAX_CHARACTERS:,} characters, found {len(query):,}")
     return Question(
         id=text("id"),
-        query=text("query"),
+        query=query,
         lang=text("lang"),
         relevant=paths("relevant", None),
         also_ok=paths("also_ok", []),

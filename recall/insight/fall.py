@@ -50,7 +50,8 @@ class Asked:
     """What the daemon answers: all records ranked, best first, and what it would hand over.
 
     `reason` and `tier` are the gate's, `near` how far below the top a record may score in the strong tier. `shown` is
-    what the session was shown before. `at_hand`: whether MEMORY.md, which the model has before it, names the record.
+    what the session was shown before. `at_hand`: whether MEMORY.md, which the model has before it, names
+    the record; `is_conversation`: what it is.
     """
 
     ranked: Sequence[Ranked]
@@ -61,6 +62,7 @@ class Asked:
     probability: float = 0.0
     shown: frozenset[str] = frozenset()
     at_hand: bool = False
+    is_conversation: bool = False
 
 
 def fall(place: Place, asked: Asked | None, names: Mapping[str, str]) -> list[Step]:
@@ -136,6 +138,10 @@ def _rank(rank: int, score: float, before: Sequence[Ranked], names: Mapping[str,
 
 def _place(asked: Asked, hit: Ranked, top: Ranked) -> Step:
     """Why a record among the best is not handed over although the gate is open."""
+    if asked.is_conversation:
+        if asked.tier != "strong":
+            return Step("place", False, "conversations come along only when a note or rule is very likely wanted")
+        return Step("place", False, "at most two conversations come along, those that stand out among conversations")
     below = top.score - hit.score
     counted = below + asked.near * asked.at_hand
     if asked.tier == "strong" and counted > asked.near:

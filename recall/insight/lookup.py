@@ -43,7 +43,10 @@ def last_asked(
     decision = choose(decisions_of(paths), session, at)
     if decision is None:
         of = f" of the session {session}" if session else ""
-        raise RecallError(f"no message{of} is in {paths.injections} yet; type one into Claude Code and ask again")
+        raise RecallError(
+            f"no message{of} is in {paths.injections}: none was typed into Claude Code with the hook in place, or the "
+            "file could not be written; `recall status` tells whether the hook is registered"
+        )
     if not decision.session or (decision.prompt is None and decision.reason in _NOT_TYPED):
         return Asked(decision, None)
     transcripts = transcripts_of(decision.session, claude_folders(paths, environment))

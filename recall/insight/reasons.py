@@ -10,8 +10,8 @@ NOT_SEARCHED: Final = {
     "machine": "a program wrote the message, not a person",
     "command": "it is a command (/ or !), not a question",
     "norecall": "the message holds #norecall",
-    "paste": "the message is pasted text alone; what a person says of it is searched",
-    "short": "the message is shorter than hook.min_characters",
+    "paste": "the message is pasted text alone, as far as it is read (both ends of a very long one)",
+    "short": "the message is shorter than hook.min_characters, or one character again and again",
     "disabled": "recall is switched off: enabled = false in config.toml",
     "answered": "the same message was answered a moment before",
 }

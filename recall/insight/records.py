@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from recall.core.errors import UsageError
+from recall.core.errors import RecallError, UsageError
 from recall.core.types import AnyRecord, Skipped
 from recall.sources.succession import Succession, resolve
 from recall.store.reader import Reader
@@ -58,8 +58,9 @@ def read_index(path: Path, identity: str | None = None) -> Index:
     return Index(rows, successions, summary.skipped, summary.pending)
 
 
-def find_record(wanted: str, index: Index, cwd: str | None, paths: Iterable[str]) -> str:
-    """Which of these paths a person means: by the path, the file's name, or the name that the record has in the index.
+def find_record(wanted: str, index: Index, cwd: str | None, paths: Iterable[str], *, also_parts: bool = False) -> str:
+    """Which of these paths a person means: by the path, the file's name, or the name that the record has in the index;
+    `also_parts` by a part of one that only one has, for who asks and changes nothing.
 
     A path is taken as it is, also where nothing is known of it. Raises UsageError with the candidates where several, or
     none, can be meant.
@@ -73,13 +74,16 @@ def find_record(wanted: str, index: Index, cwd: str | None, paths: Iterable[str]
     ways: tuple[Callable[[PurePath, str], bool], ...] = (
         lambda path, name: plain in (_plain(path.name), _plain(path.stem), name),
         lambda path, _: _plain(path.as_posix()).endswith("/" + plain.lstrip("/")),
-        lambda path, name: not PurePath(plain).suffix and (plain in name or plain in _plain(path.name)),
+        lambda path, name: wanted.endswith(ELLIPSIS) and name.startswith(plain),
+        lambda path, name: also_parts and not PurePath(plain).suffix and (plain in name or plain in _plain(path.name)),
     )
     for fits in ways if plain else ():
         if found := [path for path in paths if fits(PurePath(path), _plain(names.get(path, "")))]:
             return _one_of(found, wanted, index)
     if os.sep in wanted:
         return as_path
+    if not index.rows.documents:
+        raise RecallError("the index holds no record yet; run `recall index` and try again")
     raise UsageError(
         f"no record is called {one_line(wanted)!r}; write its path, its file's name or its name as headlines show it"
     )

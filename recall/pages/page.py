@@ -16,6 +16,10 @@ from recall.text.clean import one_line
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
+#: How every page begins; another file is never replaced by one.
+_BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n<meta name="generator" content="recall">\n'
+
+
 class Markup(str):
     """Finished HTML. Whatever is a plain `str` is text still, and is escaped before it goes into a page."""
 
@@ -37,7 +41,7 @@ def page(title: str, sections: Iterable[Markup]) -> str:
     """A whole page; `sections` come from `section`."""
     heading = text(title)
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'{_BEGINNING}<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY, quote=True)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
@@ -87,6 +91,16 @@ def check_place(path: Path) -> None:
         raise UsageError(f"{path}: expected a path in a folder that is there, found no folder {path.parent}; make it")
     if path.is_dir():
         raise UsageError(f"{path}: expected the name of a file to write, found a folder; name a file in it")
+    if path.exists() and not _begins_with(path, _BEGINNING):
+        raise UsageError(f"{path}: expected a new file, or a page to replace, found something else; name another one")
+
+
+def _begins_with(path: Path, beginning: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(beginning)) == beginning.encode()
+    except OSError:
+        return False
 
 
 def _cell(tag: str, value: Value, *, right: bool) -> str:

@@ -105,6 +105,7 @@ def test_a_muted_note_comes_no_more_where_it_was_muted_until_it_is_unmuted(ready
     assert "6543" not in (typed(ready, "s-1", QUESTION, "p-1") or "")
     why = ready.json("why")
     assert why["muted"] == 1
+    assert "muted    1 of `recall mute --list`" in ready.run("why").stdout
     assert note not in [hit["path"] for hit in why["ranked"]]
     assert "staging-port.md" in ready.run("mute", "--list").stdout
     assert "muted already" in ready.run("mute", note).stdout

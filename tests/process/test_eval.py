@@ -95,6 +95,10 @@ def test_make_names_the_notes_and_check_names_the_mistakes(notes: Sandbox, tmp_p
     for name in NOTES:
         assert str(notes.claude_folder(notes.project) / "memory" / f"{name}.md") in text
     assert notes.run("eval", "make").stdout == text
+    assert (
+        notes.run("eval", "make", "--out", str(out), check=False).returncode == 2
+    )  # never over a file, which may be a note
+    assert out.read_text("utf-8") == text
     assert "`recall eval make --check questions.jsonl --questions 6`" in text
 
     file = tmp_path / "questions.jsonl"
@@ -135,10 +139,15 @@ def test_run_asks_the_daemon_and_sets_the_other_methods_beside_it(notes: Sandbox
 def test_what_is_wrong_with_a_file_hides_nothing_that_is_right(notes: Sandbox, tmp_path: Path) -> None:
     file = write_questions(tmp_path / "questions.jsonl")
     with file.open("a", encoding="utf-8") as opened:
+        opened.write(
+            "[" * 100_000 + "\n" + json.dumps({"id": "l", "query": "q" * 600_000, "lang": "en", "relevant": []}) + "\n"
+        )
         opened.write('nonsense\n{"id": "x", "query": "where?", "lang": "en", "relevant": ["none.md"]}\n')
     done = notes.run("eval", "run", str(file))
     assert "line 21: expected one JSON object" in done.stderr
-    assert "line 22: none.md is not there" in done.stderr
+    assert "line 22: expected a message of at most 500,000 characters" in done.stderr
+    assert "line 23: expected one JSON object" in done.stderr
+    assert "line 24: none.md is not there" in done.stderr
     assert "10 questions and 10 messages that no note answers" in done.stdout
     assert "false speech: " in done.stdout
 

@@ -83,6 +83,10 @@ def test_why_not_names_the_step(ready: Sandbox) -> None:
     assert cause("elsewhere", QUESTION) == "project"
     ready.context(QUESTION, session_id="s-1")
     assert cause("staging-port", QUESTION, "--session", "s-1") == "session"
+    assert cause("staging-port", "--session", "s-1", QUESTION) == "session"  # in the other order too
+    assert ready.run("why-not", "a", "b", "c", check=False).stderr.startswith("usage: recall why-not")
+    ready.note("just-written", "Nobody looked at it yet", "It is new.")
+    assert "recall index" in ready.json("why-not", "just-written", QUESTION)["in_words"]
     unknown = ready.run("why-not", "no such note", QUESTION, check=False)
     assert unknown.returncode == 2
     assert "no record is called" in unknown.stderr
@@ -130,8 +134,11 @@ def test_mute_and_unmute_write_what_why_not_reads(ready: Sandbox) -> None:
     assert [(mute["scope"], mute["of"]) for mute in mutes] == [
         ("project", str(ready.project.resolve())), ("session", "s-9")
     ]  # fmt: skip
+    refused = ready.run("unmute", "staging-port", check=False)
+    assert (refused.returncode, "is not muted" in refused.stderr) == (2, True)
     for words in (
         ("mute",),
+        ("mute", "stag"),  # a part of a name is enough to ask, not to silence
         ("mute", "nothing like it"),
         ("mute", "tabs", "--forever", "--project"),
         ("unmute", "staging-port"),
@@ -159,3 +166,20 @@ def test_report_counts_what_was_asked_and_names_what_wants_tidying(ready: Sandbo
     assert "://" not in html.replace("http://www.w3.org/2000/svg", "")
     assert page.stat().st_mode & 0o777 == 0o600
     assert ready.run("report", "--days", "0", check=False).returncode == 2
+    note = ready.claude_folder(ready.project) / "memory" / "tabs.md"
+    before = note.read_bytes()
+    assert ready.run("report", "--html", str(note), check=False).returncode == 2
+    assert note.read_bytes() == before
+    ready.run("report", "--html", str(page))  # a page may be replaced
+
+
+def test_replay_before_anything_else_indexes_first(sandbox: Sandbox) -> None:
+    sandbox.note("staging-port", "The staging database listens on port 6543, not 5432", "It was moved in May.")
+    type_prompt(sandbox, "s-1", QUESTION)
+    assert sandbox.json("replay")["summary"]["spoken"] == 1
+
+
+def test_before_there_is_an_index_a_note_cannot_be_muted_and_the_reason_is_told(sandbox: Sandbox) -> None:
+    sandbox.note("staging-port", "The staging database listens on port 6543, not 5432", "It was moved in May.")
+    done = sandbox.run("mute", "staging-port", check=False)
+    assert (done.returncode, "run `recall index`" in done.stderr) == (1, True)

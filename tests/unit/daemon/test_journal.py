@@ -109,3 +109,11 @@ def test_the_hook_log_is_read_past_its_damage(tmp_path: Path) -> None:
     path = tmp_path / "hook.log"
     path.write_text("2026-08-14T09:30:00 timeout 300\nhalf a\n2026-08-14T09:30:01 replaced 0\nx y z\n")
     assert list(read_hook_log(path)) == [("2026-08-14T09:30:00", "timeout", 300.0)]
+
+
+def test_a_line_that_was_cut_off_costs_only_itself_and_deep_nesting_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "injections.jsonl"
+    path.write_text('{"reason": "short"}\n' + "[" * 100_000 + '\n{"reason": "cut o', encoding="utf-8")
+    Journal(path).add(Entry("s-1", "none", "unlikely"))
+    Journal(path).add(Entry("s-2", "none", "unlikely"))
+    assert [fields["reason"] for fields in read_entries(path)] == ["short", "unlikely", "unlikely"]

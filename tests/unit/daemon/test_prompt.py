@@ -95,6 +95,11 @@ def test_what_was_pasted_is_left_out() -> None:
     assert message.gist.splitlines() == ["Why does this fail?", "It worked yesterday."]
 
 
+@pytest.mark.parametrize("prompt", ["x" * 3000, "あああああああああ", "\\n" * 5 + "-" * 80, "=-=-=-=-=-=-=-="])
+def test_one_character_again_and_again_says_nothing(prompt: str) -> None:
+    assert reason(body(prompt)) == "short"
+
+
 def test_a_paste_alone_is_no_question_yet_can_be_asked_for() -> None:
     trace = "Traceback (most recent call last):\n" + FRAMES * 150 + "ValueError: no such port"
     assert len(trace.splitlines()) > 300

@@ -42,6 +42,8 @@ def test_they_stand_in_the_place_of_the_models_and_leave_the_rest() -> None:
         "[m.calibrated]\nsome = 0.4\n",
         "[m.calibrated]\nsome = 'x'\nstrong = 1\n",
         "[m.calibrated]\nsome = nan\nstrong = 1\n",
+        "[m.calibrated]\nsome = 2.0\nstrong = 2.0\n",
+        "[m.calibrated]\nsome = 0.8\nstrong = 0.4\n",
         "[m.another]\nsome = 0.4\nstrong = 1\n",
         "m = 3\n",
         "[m]\ncalibrated = 1\n",

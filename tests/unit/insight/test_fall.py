@@ -81,3 +81,14 @@ def test_a_record_that_is_handed_over_falls_nowhere() -> None:
     steps = fall(replace(PLACE, path="/n/2.md"), ASKED, {})
     assert cause(steps) is None
     assert steps[-1].words == "it is shown, as number 2"
+
+
+def test_a_conversation_comes_along_only_in_the_strong_tier() -> None:
+    asked = replace(ASKED, is_conversation=True, handed=[])
+    weak = cause(fall(replace(PLACE, path="/n/1.md"), asked, {}))
+    strong = cause(fall(replace(PLACE, path="/n/1.md"), replace(asked, tier="strong", reason="very likely"), {}))
+    assert weak is not None
+    assert strong is not None
+    assert weak.name == strong.name == "place"
+    assert "very likely wanted" in weak.words
+    assert "at most two" in strong.words

@@ -53,5 +53,5 @@ def test_what_no_person_typed_is_not_taken_for_a_neighbour(tmp_path: Path, reaso
 
 
 def test_no_journal_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(RecallError, match=r"no message is in .* yet"):
+    with pytest.raises(RecallError, match=r"no message is in .*none was typed"):
         last_asked(StatePaths(str(tmp_path)), {})
