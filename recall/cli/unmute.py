@@ -27,7 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
     muted = [mute.path for mute in mutes.all()]
     if not muted:
         raise UsageError("nothing is muted")
-    path = find_record(arguments.note, index, current_folder(), [*muted, *index.paths])
+    try:
+        path = find_record(arguments.note, index, current_folder(), muted)
+    except UsageError:  # of a record that is there it is better told that it is not muted
+        path = find_record(arguments.note, index, current_folder(), [*muted, *index.paths])
     gone = mutes.remove({path, *index.versions(path)})
     if not gone:
         raise UsageError(f"{one_line(path)} is not muted; `recall mute --list` shows what is")
