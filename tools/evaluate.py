@@ -107,11 +107,12 @@ def _choices(outcomes: list[Outcome]) -> dict[str, curve.Choice]:
         f"at most {share:.0%} of unrelated": curve.measure(outcomes, curve.choose(outcomes, share))
         for share in FALSE_SPEECH
     }
+    judged: list[tuple[list[Outcome], float]] = []
     for corpus in sorted({outcome.corpus for outcome in outcomes}):
         others = [outcome for outcome in outcomes if outcome.corpus != corpus]
-        own = [outcome for outcome in outcomes if outcome.corpus == corpus]
-        found[f"{corpus}, found on the others"] = curve.measure(own, curve.choose(others, ALLOWED, ALLOWED_HARD))
-    return found
+        judged.append(([o for o in outcomes if o.corpus == corpus], curve.choose(others, ALLOWED, ALLOWED_HARD)))
+        found[f"{corpus}, found on the others"] = curve.measure(*judged[-1])
+    return found | {"all, each found on the others": curve.measure_all(judged)}
 
 
 def _corpora(folder: Path, embedder: Embedder, late: Late) -> list[tuple[Corpus, list[Question], list[Document]]]:

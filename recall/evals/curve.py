@@ -14,13 +14,13 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A threshold of the probability and what it does; shares run from 0 to 1.
+    """A threshold of the probability (None: of each corpus its own) and what it does; shares run from 0 to 1.
 
     `of_found`: the questions that get their note, of those that have it in the top three. `plain`, `hard`: the
     unrelated messages and near misses that get anything.
     """
 
-    threshold: float
+    threshold: float | None
     of_found: float
     plain: float
     hard: float
@@ -28,16 +28,24 @@ class Choice:
 
 def measure(outcomes: Sequence[Outcome], threshold: float) -> Choice:
     """What a threshold does on some messages."""
-    found, plain, hard = _parts(outcomes)
-    return Choice(
-        threshold, *(float(np.mean(part >= threshold)) if len(part) else 0.0 for part in (found, plain, hard))
-    )
+    return Choice(threshold, *(_mean([part >= threshold]) for part in _parts(outcomes)))
+
+
+def measure_all(judged: Sequence[tuple[Sequence[Outcome], float]]) -> Choice:
+    """What thresholds do together, each on messages of its own."""
+    parts = [[part >= threshold for part in _parts(outcomes)] for outcomes, threshold in judged]
+    return Choice(None, *(_mean(part) for part in zip(*parts, strict=True)))
 
 
 def choose(outcomes: Sequence[Outcome], plain: float, hard: float = 1.0) -> float:
     """The lowest threshold at which at most these shares of unrelated messages and near misses get anything."""
     _, easy, near = _parts(outcomes)
     return max(_lowest(easy, plain), _lowest(near, hard))
+
+
+def _mean(parts: Sequence[npt.NDArray[np.bool_]]) -> float:
+    joined = np.concatenate(parts)
+    return float(joined.mean()) if len(joined) else 0.0
 
 
 def _lowest(values: Numbers, share: float) -> float:

@@ -98,7 +98,7 @@ def choice_table(choices: Mapping[str, Choice]) -> list[str]:
     ]
     for label, found in choices.items():
         shares = " | ".join(f"{share:.0%}" for share in (found.of_found, found.plain, found.hard))
-        lines.append(f"| {label} | {found.threshold:.2f} | {shares} |")
+        lines.append(f"| {label} | {'' if found.threshold is None else f'{found.threshold:.2f}'} | {shares} |")
     return lines
 
 

@@ -4,91 +4,21 @@ The person has everything in the default places: nothing but HOME says where it 
 """
 
 import json
-import os
-import re
 import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from claude_code.client import Client, missing
-from claude_code.messages_api import MessagesApi
+from claude_code.person import SETTINGS, Person
 from support import wait_until
 
 pytestmark = [pytest.mark.claude_code, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
-
-NOTES = Path(__file__).parent / "notes" / "memory"
 
 JAPANESE = "git のログを見るときページャーを止めるフラグは付けるべき？"
 ENGLISH = "where should I install csharpier, as a global dotnet tool or in the repository?"
 UNRELATED = "who won the world cup in 1998?"
 #: The notes that answer the first two, both in Japanese.
 PAGER, TOOLS = "[memory] git-no-pager — ", "[memory] dotnet-local-tools — "
-
-#: What stood in settings.json before setup. Tips on the screen might speak of hooks, as errors do.
-SETTINGS = b'{\n  "spinnerTipsEnabled": false,\n  "permissions": {"allow": ["Bash(git status)"]}\n}\n'
-#: A loaded machine must not fail these tests; that 300 ms are enough is measured elsewhere.
-CONFIG = "[hook]\nbudget_ms = 3000\n"
-
-
-class Person:
-    """A throw-away home with a project, its notes, and settings of Claude Code."""
-
-    def __init__(self, home: Path) -> None:
-        self.project = home / "project"
-        self.settings = home / ".claude" / "settings.json"
-        self.environment = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        (self.project / ".git").mkdir(parents=True)
-        encoded = re.sub(r"[^A-Za-z0-9]", "-", str(self.project))
-        shutil.copytree(NOTES, home / ".claude" / "projects" / encoded / "memory")
-        self.settings.write_bytes(SETTINGS)
-
-    def recall(self, *words: str) -> str:
-        """Run a recall command in the project; what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "recall", *words], cwd=self.project, env=self.environment,
-            stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=120,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    def status(self) -> Any:
-        return json.loads(self.recall("status", "--json"))
-
-    def set_up(self) -> None:
-        """`recall setup`, with a budget for a loaded machine."""
-        state = Path(self.status()["home"])
-        state.mkdir(parents=True, mode=0o700)
-        (state / "config.toml").write_text(CONFIG, encoding="utf-8")
-        self.recall("setup")
-
-    def register(self, command: str) -> None:
-        """Have the client call another hook than recall's, to see that the tests can see."""
-        entry = {"type": "command", "command": command, "timeout": 1}
-        settings = {"hooks": {"UserPromptSubmit": [{"hooks": [entry]}]}}
-        self.settings.write_text(json.dumps(settings), encoding="utf-8")
-
-
-@pytest.fixture
-def person() -> Iterator[Person]:
-    home = Path(tempfile.mkdtemp(prefix="r-")).resolve()
-    person = Person(home)
-    yield person
-    person.recall("stop")
-    shutil.rmtree(home)
-
-
-@pytest.fixture
-def client(person: Person) -> Iterator[Client]:
-    """The client of the person, before any setup."""
-    with MessagesApi() as api:
-        yield Client(api, person.environment, person.project)
 
 
 def test_a_typed_message_gets_its_note_in_either_language_and_an_unrelated_one_nothing(

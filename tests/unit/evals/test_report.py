@@ -70,4 +70,7 @@ def test_a_threshold_is_the_lowest_that_keeps_the_unrelated_out() -> None:
     assert (choice.of_found, choice.plain, choice.hard) == (2 / 3, 0.25, 1.0)
     assert curve.choose(outcomes, 0.25, 0.0) > 0.7
     assert curve.choose(outcomes, 1.0) == 0.0
+    both = curve.measure_all([(outcomes, 0.0), (outcomes, 1.1)])
+    assert (both.threshold, both.of_found, both.plain, both.hard) == (None, 0.5, 0.5, 0.5)
+    assert choice_table({"both": both})[2:] == ["| both |  | 50% | 50% | 50% |"]
     assert choice_table({"here": choice})[2] == "| here | 0.40 | 67% | 25% | 100% |"
