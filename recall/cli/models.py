@@ -226,18 +226,19 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
 
 def _cost(manifest: "Manifest", answering: str, paths: StatePaths, speed: "Speed | None") -> str:
     """What taking the model into use costs; the disk at most."""
-    from recall.late.sketch import LARGEST
+    from recall.late import sketch, sparse
 
     missing, total = _missing_vectors(paths, manifest.identity)
     if not total:
         return "the index is empty, so there is nothing to embed again"
     if not missing:
         return f"all {total} chunks of the index have their vectors of {manifest.name} already: it costs nothing"
+    most = missing * (manifest.dimension * FLOAT_BYTES + sketch.LARGEST + sparse.LARGEST)  # bytes
     time = f"about {_minutes(missing / speed.chunks_per_second)}" if speed else "an unmeasured time"
     return (
         f"{missing} of {total} chunks of the index have to be embedded: {time} in the background and about "
-        f"{missing * (manifest.dimension * FLOAT_BYTES + LARGEST) / 1e6:.1f} MB of disk. Until then {answering} "
-        "answers; its vectors stay, so that going back costs nothing."
+        f"{most / 1e6:.1f} MB of disk. Until then {answering} answers; its vectors stay, "
+        "so that going back costs nothing."
     )
 
 

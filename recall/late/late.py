@@ -9,6 +9,7 @@ from recall.core.types import BACKGROUND
 from recall.embed.encoder import Heads
 from recall.late.everyday import Model, load_everyday
 from recall.late.sketch import Floats, Sketcher, Sketches
+from recall.late.sparse import Sparse, attach, detach
 from recall.store.entries import Embedded
 
 
@@ -26,12 +27,14 @@ class Late:
         sketch = self.sketcher.pack(heads.tokens)
         if not sketch:
             return Embedded(heads.dense, b"", np.zeros(BACKGROUND, np.float32))
-        return Embedded(heads.dense, sketch, self.bank.background(self.sketcher.unpack([sketch]))[0])
+        background = self.bank.background(self.sketcher.unpack([sketch]))[0]
+        return Embedded(heads.dense, attach(sketch, heads.sparse), background)
 
     def project(self, tokens: Floats) -> Floats:
         """A question's token vectors, float32 [tokens, width], as `closest` takes them."""
         return self.sketcher.project(tokens)
 
-    def unpack(self, sketches: Sequence[bytes]) -> Sketches:
-        """Sketches ready to be scored, none of them empty. Raises ValueError where one is another model's."""
-        return self.sketcher.unpack(sketches)
+    def unpack(self, stored: Sequence[bytes]) -> tuple[Sketches, Sparse]:
+        """What `embedded` stored, none of it empty, ready to be scored. Raises ValueError for another model's."""
+        sketches, sparse = detach(stored)
+        return self.sketcher.unpack(sketches), sparse

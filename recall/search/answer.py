@@ -67,6 +67,7 @@ def ask(heads: Heads, late: Late, message: str) -> Asked:
         group=group_of(language_of(message)),
         length=len(heads.tokens),
         everyday=late.nearness.of(heads.dense, tokens),
+        sparse=heads.sparse or {},
         words={fingerprint(term): weight for term, weight in weighted_terms(message).items()},
     )
 

@@ -6,6 +6,7 @@ passage    the mean over the question's tokens of the closest token in its best 
 whole      the same over all of its chunks: each of the question's tokens finds its own (counts twice)
 headline   the same over name and description alone
 dense      the cosine of the best chunk, as far as the model's manifest asks for it
+sparse     tokens in common by the weights of the model's sparse head, where it has one
 words      what `recall.search.lexical` finds by letters, squared
 
 Found on 192 reworded questions over five collections of notes; tools/evaluate.py prints what it brings beside the plain
@@ -46,7 +47,8 @@ _MOST_BY_WORDS = 20
 class Asked:
     """A question: `dense` float32 [dimension] of length 1, `tokens` float32 [at most MAX_ASKED, width] projected,
     `group` the place of its language in `GROUPS`, `length` in tokens, `everyday` how close it is to everyday messages
-    (`Nearness.of`), `words` its terms by their fingerprints with how much each counts."""
+    (`Nearness.of`), `words` its terms by their fingerprints with how much each counts, `sparse` the
+    weights of the model's sparse head by token id, empty where it has none."""
 
     dense: Floats
     tokens: Floats
@@ -54,6 +56,7 @@ class Asked:
     length: int
     everyday: float = 0.0
     words: Mapping[int, float] = field(default_factory=dict)
+    sparse: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +105,7 @@ def score(source: Source, asked: Asked, allowed: Bools, weights: Weights, effort
     if len(asked.tokens):
         chosen = _choose(raised, starts, owners, _how_many(asked, effort), _by_words(words))
     interaction = np.full(len(starts), np.nan, np.float32)
-    compared, late = _late(source, asked, rows[chosen], owners[chosen], weights.rarity)
+    compared, late = _late(source, asked, rows[chosen], owners[chosen], weights)
     interaction[compared] = late / snapshot.late_deviation
     scores = np.where(np.isnan(interaction), 0, interaction) + weights.dense * dense + weights.words * words
     if (behind := np.isnan(interaction)).any():
@@ -146,8 +149,9 @@ def _choose(raised: Floats, starts: Ints, owners: Ints, count: int, documents: I
     return np.union1d(chosen, np.flatnonzero(np.isin(owners, documents))) if len(documents) else chosen
 
 
-def _late(source: Source, asked: Asked, rows: Ints, owners: Ints, rarity: float) -> tuple[Ints, Floats]:
-    """The late interaction of the documents that own these rows, without what everyday messages score.
+def _late(source: Source, asked: Asked, rows: Ints, owners: Ints, weights: Weights) -> tuple[Ints, Floats]:
+    """The late interaction of the documents that own these rows, without what everyday messages score, and what they
+    match by the sparse head of a model that has one.
 
     `owners` gives each row's, ascending. Returns the owners of which a sketch was there, and float32 [owners].
     """
@@ -158,21 +162,23 @@ def _late(source: Source, asked: Asked, rows: Ints, owners: Ints, rarity: float)
     rows, owners = rows[there], owners[there]
     if not len(rows):
         return owners, np.empty(0, np.float32)
-    closeness = closest(asked.tokens, late.unpack([sketches[id_] for id_ in ids if id_ in sketches]))
+    unpacked, sparse = late.unpack([sketches[id_] for id_ in ids if id_ in sketches])
+    closeness = closest(asked.tokens, unpacked)
     firsts = np.append(0, np.flatnonzero(np.diff(owners)) + 1)
     is_headline, background = snapshot.rows.is_headline[rows], snapshot.rows.backgrounds[rows, asked.group]
 
     whole = np.maximum.reduceat(np.where(is_headline[:, None], _NEVER, closeness), firsts, axis=0)
-    weights = _weights(whole, rarity)
-    raised = closeness @ weights - background
+    shares = _weights(whole, weights.rarity)
+    raised = closeness @ shares - background
     headline = np.maximum.reduceat(np.where(is_headline, raised, _NEVER), firsts)
     passage = np.maximum.reduceat(np.where(is_headline, _NEVER, raised), firsts)
-    total = whole @ weights - np.maximum.reduceat(np.where(is_headline, _NEVER, background), firsts)
+    total = whole @ shares - np.maximum.reduceat(np.where(is_headline, _NEVER, background), firsts)
     # What has no headline of its own, or nothing but a headline, counts by what it has.
     headline = np.where(np.logical_or.reduceat(is_headline, firsts), headline, passage)
     has_body = np.logical_or.reduceat(~is_headline, firsts)
     passage, total = np.where(has_body, passage, headline), np.where(has_body, total, headline)
-    combined: Floats = ((passage + 2 * total + headline) / 4).astype(np.float32)
+    matched = np.maximum.reduceat(sparse.match(asked.sparse), firsts)
+    combined: Floats = ((passage + 2 * total + headline) / 4 + weights.sparse * matched).astype(np.float32)
     return owners[firsts], combined
 
 

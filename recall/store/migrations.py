@@ -14,7 +14,8 @@ chunk       the SHA-256 of each piece of text that stands for a document in the 
 embedding   a piece's vector under one model: float32, little-endian, length 1. It hangs on the text's digest alone, so
             a renamed file or the same text elsewhere costs nothing, and two models' vectors lie side by side unmixed.
             `background`: float32 scores of the text over the bank of everyday messages; NULL: it has no sketch yet
-sketch      a piece's token vectors, packed. A table of its own: they are read by a few at a time, vectors all at once
+sketch      a piece's token vectors and sparse weights, packed. A table of its own: they are read by a few at a time,
+            vectors all at once
 """
 
 import sqlite3
@@ -93,8 +94,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     (
-        # Lexical search. What was read before is read once more, by another recipe.
+        # Lexical search, and sparse weights beside the token vectors. What was read before is read and embedded anew.
         "ALTER TABLE document ADD COLUMN terms BLOB NOT NULL DEFAULT x''",
+        "UPDATE embedding SET background = NULL",
+        "DELETE FROM sketch",
     ),
 )
 

@@ -59,7 +59,7 @@ def test_a_background_is_the_mean_score_of_each_group_and_lies_above_for_its_own
     late = Late(embedder)
     texts = ["We use tabs for indentation in every file.", "インデントは必ずタブを使う。空白は使わない。"]
     english, japanese = (late.embedded(heads) for heads in embedder.heads(texts, "passage"))
-    scores = late.bank.background(late.unpack([english.sketch, japanese.sketch]))
+    scores = late.bank.background(late.unpack([english.sketch, japanese.sketch])[0])
     assert scores.shape == (2, BACKGROUND)
     assert np.allclose(scores, [english.background, japanese.background], atol=1e-5)
     assert english.background[group_of("en")] > english.background[group_of("ja")]
