@@ -28,9 +28,6 @@ HELP = "list the embedding models; add, use, remove or verify one"
 #: Columns of the list; licences and languages are cut to fit.
 WIDTH, LONGEST_LICENCE = 120, 26
 
-#: Bytes of a stored vector's number.
-FLOAT_BYTES = 4
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
@@ -198,6 +195,7 @@ def measured(embedder: "Embedder", paths: StatePaths) -> "Speed":
 
 def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
     from recall.embed.catalog import find_model, known_models
+    from recall.models.cost import words_of_cost
     from recall.models.speeds import load_speeds
     from recall.setup.configfile import ensure_config, set_value
 
@@ -214,7 +212,7 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
     if speed is None and not arguments.no_measure:
         speed = measured(embedder, paths)
         print(f"measured here: {speed.words()}")
-    print(_cost(manifest, _answering(paths) or before, paths, speed))
+    print(words_of_cost(manifest, _answering(paths) or before, paths, speed))
     home = Path(paths.home)
     if not Path(paths.config).exists():
         ensure_config(home, Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser())
@@ -222,38 +220,6 @@ def _use(arguments: argparse.Namespace, paths: StatePaths) -> int:
     _answering(paths)  # a daemon that is asked sees the change at once
     print(f"set model to {manifest.name} in {paths.config}; a running daemon follows by itself, `recall index` waits")
     return 0
-
-
-def _cost(manifest: "Manifest", answering: str, paths: StatePaths, speed: "Speed | None") -> str:
-    """What taking the model into use costs; the disk at most."""
-    from recall.late import sketch, sparse
-
-    missing, total = _missing_vectors(paths, manifest.identity)
-    if not total:
-        return "the index is empty, so there is nothing to embed again"
-    if not missing:
-        return f"all {total} chunks of the index have their vectors of {manifest.name} already: it costs nothing"
-    most = missing * (manifest.dimension * FLOAT_BYTES + sketch.LARGEST + sparse.LARGEST)  # bytes
-    time = f"about {_minutes(missing / speed.chunks_per_second)}" if speed else "an unmeasured time"
-    return (
-        f"{missing} of {total} chunks of the index have to be embedded: {time} in the background and about "
-        f"{most / 1e6:.1f} MB of disk. Until then {answering} answers; its vectors stay, "
-        "so that going back costs nothing."
-    )
-
-
-def _missing_vectors(paths: StatePaths, identity: str) -> tuple[int, int]:
-    from recall.store.reader import Reader
-
-    reader = Reader(Path(paths.index))
-    try:
-        return reader.missing_vectors(identity)
-    finally:
-        reader.close()
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _remove(arguments: argparse.Namespace, paths: StatePaths) -> int:

@@ -156,7 +156,7 @@ def test_no_model_is_taken_into_use_that_does_not_run(
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(share))
     monkeypatch.setattr("recall.cli.models._answering", lambda _: "the-one-before")
-    monkeypatch.setattr("recall.cli.models._missing_vectors", lambda *_: (3, 5))
+    monkeypatch.setattr("recall.models.cost.missing_vectors", lambda *_: (3, 5))
     install(plan_install("tiny", str(share), paths, ["fp32"]))
     graph = Path(paths.models, "tiny", "model.onnx")
     content = graph.read_bytes()
