@@ -25,8 +25,9 @@ def report_page(found: Mapping[str, Any]) -> str:
         figures += [("ms, half of the messages", round(found["p50"])), ("ms, 95 % of them", round(found["p95"]))]
     parts = [section(f"{found['days']} days", table(("", "number"), figures))]
     if found["silent"]:
-        reasons = [in_words(reason) for reason in found["silent"]]
-        parts.append(section("Silent, by reason", bars(reasons, {"messages": list(found["silent"].values())})))
+        picture = bars(list(found["silent"]), {"messages": list(found["silent"].values())})
+        meanings = table(("reason", "in words"), [(reason, in_words(reason)) for reason in found["silent"]])
+        parts.append(section("Silent, by reason", picture, meanings))
     if found["lines"]:
         parts.append(section("Lines, by kind", bars(list(found["lines"]), {"lines": list(found["lines"].values())})))
     lists = (
