@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ from support import Sandbox
 # A shared machine stalls now and then; a deadline would measure that.
 settings.register_profile("recall", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("recall")
+
+# A run in the background of a shell ignores SIGINT, and every process that it starts would do so too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _REAL_CLAUDE = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
 _REAL_STATE = Path(state_home())

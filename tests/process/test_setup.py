@@ -197,7 +197,8 @@ def test_query_shows_what_the_hook_would_hand_over(noted: Sandbox) -> None:
     assert noted.run("query", "--auto", QUESTION).stdout.rstrip("\n") == noted.context(QUESTION)
     assert noted.json("query", "--auto", QUESTION)["additional_context"] == noted.context(QUESTION)
     silent = noted.run("query", "--auto", "ok").stdout
-    assert silent == "(nothing shown: tier=none gap=0.000 top=0.000)\n"
+    assert silent.startswith("(nothing shown: the message is shorter than hook.min_characters")
+    assert silent.endswith("; tier=none gap=0.000 top=0.000)\n")
     assert len(noted.json("query", QUESTION, "--limit", "1")["hits"]) == 1
     assert noted.json("query", QUESTION, "--kind", "knowledge")["hits"] == []
 
