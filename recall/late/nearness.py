@@ -1,7 +1,7 @@
 """Nearness: how close a message is to everyday ones. What resembles them asks for no note, whichever note it resembles.
 
 Of 42 longer everyday messages that are not in the bank, 44 % brought something before the gate knew this, and 2 % after
-(multilingual-e5-small, two collections of notes), while as many questions got their note.
+(multilingual-e5-small, two collections of notes), while about as many questions got their note.
 """
 
 import numpy as np

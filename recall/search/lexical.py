@@ -6,9 +6,9 @@ kind, that the document holds. What everyday messages are made of, and what more
 nothing of a document. It is squared and added to the document's score, so that a word that is there by chance counts
 next to nothing.
 
-Measured over five collections of notes with multilingual-e5-small. 1,005 questions by an identifier that stands in one
-note: hit@1 0.94 with it, 0.51 without; 343 by a rare English word: 0.43, 0.29; 175 by one in katakana: 0.59, 0.35. The
-192 reworded questions, which share no words with their notes, keep what they had (hit@3 0.43 and 0.42).
+Of 591 questions about an identifier that stands in one record alone 0.92 find it first with this, 0.47 without, with
+multilingual-e5-small (`tools/evaluate.py --names`). The 76 reworded questions, which share no words with their notes,
+keep what they had. Ordinary words at a higher weight brought less than they took: hit@3 of 192 reworded questions fell.
 """
 
 import math
