@@ -21,7 +21,7 @@ from recall.core.types import BACKGROUND, KINDS, Document, FoundFile, Project
 from recall.daemon.sketches import Sketches
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
-from recall.embed.encoder import unit
+from recall.embed.encoder import Heads, unit
 from recall.embed.manifest import BUNDLED, Weights
 from recall.late.late import Late
 from recall.search.score import Asked, Source, score
@@ -63,7 +63,8 @@ def write(path: Path, rows: int, late: Late) -> None:
     project = Project("/bench", "bench")
     # Sketches of a few hundred texts, used again and again: making them is not what is measured.
     counts = [HEADLINE_TOKENS if number % PIECES == 0 else TOKENS for number in range(200)]
-    some = [late.sketcher.pack(unit(rng.standard_normal((n, DIMENSION), dtype=np.float32))) for n in counts]
+    tokens = (unit(rng.standard_normal((n, DIMENSION), dtype=np.float32)) for n in counts)
+    some = [late.embedded(Heads(one[0], one, None)).sketch for one in tokens]
     background = np.array([0.8] * (BACKGROUND - 1) + [0.02], np.float32)
     with Writer(path, "bench", DIMENSION) as writer:
         for start in range(0, rows, PIECES):
@@ -96,7 +97,7 @@ def measure(path: Path, late: Late, questions: int) -> tuple[float, float, float
     warm: list[float] = []
     for _ in range(questions):
         tokens = unit(rng.standard_normal((ASKED, DIMENSION), dtype=np.float32))
-        asked = Asked(tokens[0], late.project(tokens), 0, ASKED)
+        asked = Asked(tokens[0], late.project(tokens), None, ASKED)
         for times in (cold, warm):
             began = time.perf_counter()
             score(source, asked, everything, Weights())

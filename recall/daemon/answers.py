@@ -25,7 +25,6 @@ from recall.search.answer import Result, Rules, ask, choose, hand_over, search
 from recall.search.gate import learned
 from recall.search.score import Source
 from recall.search.select import Asker
-from recall.text.language import language_of
 
 #: Most hits that `query` may ask for.
 MAX_LIMIT = 1000
@@ -126,7 +125,7 @@ class Answers:
                 printed = json.loads(decision.line)["hookSpecificOutput"] if decision.line else {}
                 extra = {"additional_context": printed.get("additionalContext")}
             else:
-                result = self._search(ready, heads, message, scope, kinds=kinds, limit=limit)
+                result = self._search(ready, heads, message, scope, self._rules(ready), kinds=kinds, limit=limit)
                 hits, reason = result.hits, result.reason
             found = {
                 "tier": result.tier,
@@ -191,8 +190,8 @@ class Answers:
         """Search for a message and render what the gate and the session let through."""
         emptied = session.look(message.transcript)
         scope = ready.projects.current(message.cwd, message.transcript)
-        muted = self._engine.mutes.muted(message.session, scope)
-        result = self._search(ready, heads, message, scope, muted=muted)
+        muted, rules = self._engine.mutes.muted(message.session, scope), self._rules(ready)
+        result = self._search(ready, heads, message, scope, rules, muted=muted)
         asker = Asker(
             projects=scope,
             shown=session.shown,
@@ -202,8 +201,8 @@ class Answers:
         )
         config = self._engine.config.current()
         language = ready.snapshot.language if config["language"] == "auto" else config["language"]
-        rules = self._rules(ready)
-        printed = hand_over(result, rules, language, asker, message.event)
+        chosen = choose(result, rules, asker)
+        printed = hand_over(chosen, result.tier, language, message.event)
         items = printed.hits if printed else ()
         shown = {hit.path for hit in items}
         wanted = choose(result, rules, replace(asker, shown=()))
@@ -215,21 +214,25 @@ class Answers:
             result=result,
             emptied=emptied,
             held=[hit.path for hit in wanted if hit.path in session.shown],
-            cut=[hit.path for hit in choose(result, rules, asker) if hit.path not in shown],
+            cut=[hit.path for hit in chosen if hit.path not in shown],
             muted=len(muted),
         )
 
     def _search(
-        self, ready: Ready, heads: Heads, message: Message, scope: frozenset[str] | None, **options: Any
+        self,
+        ready: Ready,
+        heads: Heads,
+        message: Message,
+        scope: frozenset[str] | None,
+        rules: Rules,
+        **options: Any,
     ) -> Result:
-        language = language_of(message.to_search)
         late = ready.model.late
         return search(
             Source(ready.snapshot, late, self._sketches.of(ready.snapshot.generation)),
             ask(heads, late, message.to_search),
-            self._rules(ready),
+            rules,
             projects=scope,
-            language=language,
             session=message.session,
             **options,
         )

@@ -20,6 +20,7 @@ from recall.embed.embedder import Embedder
 from recall.embed.gates import Gates, read_gates
 from recall.embed.manifest import BUNDLED, Manifest
 from recall.embed.memory import release_free_memory
+from recall.late.everyday import everyday_terms
 from recall.late.late import Late
 from recall.search.snapshot import Snapshot, take_snapshot
 from recall.sources.projects import Projects, discover
@@ -183,6 +184,7 @@ class Engine:
         if not np.isfinite(vector).all() or not vector.any():
             raise ModelError(f"The model {manifest.name} gives no vectors; its files are damaged: {manifest.repair}.")
         mask("warm up")
+        everyday_terms()
         self._log.event("loaded", model=manifest.name)
         late = Late(embedder, Path(self.paths.everyday))
         return Model(manifest, embedder, late, wanted._replace(device=device or wanted.device))

@@ -12,6 +12,7 @@ from typing import Any
 
 from recall.core.log import trim
 from recall.core.types import Hit
+from recall.sources.lines import json_object
 
 MAX_BYTES = 5_000_000
 #: A line is at most so long, in bytes, so that the file keeps more than a thousand messages.
@@ -119,7 +120,7 @@ def last_day(injections: Path, hook_log: Path, now: float) -> Day:
 def read_entries(path: Path) -> Iterator[dict[str, Any]]:
     """The lines of injections.jsonl as they stand, in order of time. Damaged ones are passed over; no file has none."""
     for line in _lines(path):
-        if fields := _object(line):
+        if fields := json_object(line):
             yield fields
 
 
@@ -189,11 +190,3 @@ def _lines(path: Path) -> Iterator[str]:
             yield from file
     except OSError:
         return
-
-
-def _object(line: str) -> dict[str, Any]:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return fields if isinstance(fields, dict) else {}

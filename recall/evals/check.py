@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recall.core.errors import UsageError
 from recall.evals.instruction import Order, note_language
-from recall.evals.questions import Question, parse_question
+from recall.evals.questions import Question, parse_question, read_lines
 from recall.evals.records import Records, Text
 from recall.evals.words import keywords, normal, tokens
 from recall.text.clean import one_line
@@ -51,17 +51,10 @@ class File:
 
 def read_file(path: Path, records: Records) -> File:
     """Read a question file as far as it can be read. Raises UsageError for a file that cannot be read at all."""
-    try:
-        texts = path.read_bytes().decode("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{path}: expected a UTF-8 file of questions, found: {found}; name the right one") from error
     lines: list[Line] = []
     problems: list[str] = []
     ids: dict[str, int] = {}
-    for number, text in enumerate(texts, start=1):
-        if not text.strip():
-            continue
+    for number, text in read_lines(path):
         where = f"{path}, line {number}"
         try:
             question = parse_question(text, where)

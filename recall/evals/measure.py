@@ -24,7 +24,6 @@ from recall.search.snapshot import take_snapshot
 from recall.sources import knowledge, memory
 from recall.store.entries import Embedded
 from recall.store.views import Postings, Record, Rows
-from recall.text.language import language_of
 
 #: Beginnings of the names of files that list notes and are none.
 INDEXES = ("MEMORY.", "README.")
@@ -134,15 +133,13 @@ def ask(corpus: Corpus, questions: Iterable[Question], embedder: Embedder, rules
 def judge(corpus: Corpus, question: Question, heads: Heads, rules: answer.Rules) -> Outcome:
     """What a message gets, from what the model made of it; one that the hook does not search is handed nothing."""
     snapshot, project = corpus.source.snapshot, {str(corpus.folder)}
-    language = language_of(question.query)
     asked = answer.ask(heads, corpus.source.late, question.query)
     started = time.perf_counter()
-    result = answer.search(
-        corpus.source, asked, rules, projects=project, limit=len(snapshot.documents), language=language
-    )
+    result = answer.search(corpus.source, asked, rules, projects=project, limit=len(snapshot.documents))
     seconds = time.perf_counter() - started
     searched = len(question.query.strip()) >= MIN_CHARACTERS
-    printed = answer.hand_over(result, rules, snapshot.language, Asker(project)) if searched else None
+    chosen = answer.choose(result, rules, Asker(project)) if searched else []
+    printed = answer.hand_over(chosen, result.tier, snapshot.language)
     ranked = _relative(corpus, result.hits)
     plain = _relative(corpus, sorted(result.hits, key=lambda hit: -hit.signs["cosine"]))
     shown = {hit.path for hit in printed.hits} if printed else set()

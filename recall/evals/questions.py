@@ -34,16 +34,9 @@ class Question:
 
 def read_questions(path: Path) -> list[Question]:
     """Read a question file. Raises UsageError with file and line for anything that is not a question."""
-    try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{path}: expected a UTF-8 file of questions, found: {found}; name the right one") from error
     questions: list[Question] = []
     seen: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, line in read_lines(path):
         where = f"{path}, line {number}"
         question = parse_question(line, where)
         if question.id in seen:
@@ -51,6 +44,16 @@ def read_questions(path: Path) -> list[Question]:
         seen[question.id] = number
         questions.append(question)
     return questions
+
+
+def read_lines(path: Path) -> list[tuple[int, str]]:
+    """The lines of a question file that hold something, with their numbers from 1. Raises UsageError."""
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise UsageError(f"{path}: expected a UTF-8 file of questions, found: {found}; name the right one") from error
+    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
 def parse_question(line: str, where: str) -> Question:

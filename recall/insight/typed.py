@@ -4,7 +4,6 @@ Who wrote a line is decided by the same code as for past conversations (`recall.
 """
 
 import heapq
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.core.errors import SourceError
-from recall.sources.lines import open_lines
+from recall.sources.lines import json_object, open_lines
 from recall.sources.messages import Prompt, read_message
 
 #: A message is written down at most so much before or after it was answered; without a prompt's id it is found by that.
@@ -47,7 +46,7 @@ def typed_prompts(transcript: str) -> Iterator[Typed]:
         for line in lines.read(0):
             if line.too_long or _TOOL in line.data or not any(part in line.data for part in _WANTED):
                 continue
-            record = _record(line.data)
+            record = json_object(line.data) or {}
             entrypoint = _text(record, "entrypoint") or entrypoint
             message = read_message(record, entrypoint)
             time = _time(record.get("timestamp"))
@@ -124,14 +123,6 @@ def _transcripts(folders: Iterable[str]) -> Iterator[tuple[float, str]]:
                 if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
                     with suppress(OSError):
                         yield entry.stat().st_mtime, entry.path
-
-
-def _record(data: bytes) -> dict[str, Any]:
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _text(record: dict[str, Any], *names: str) -> str | None:

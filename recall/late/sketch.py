@@ -73,7 +73,7 @@ class Sketcher:
         packed = quads[..., 0] | quads[..., 1] << 2 | quads[..., 2] << 4 | quads[..., 3] << 6
         return bytes(mean.tobytes() + factors.astype("<f2").tobytes() + packed.tobytes())
 
-    def unpack(self, sketches: Sequence[bytes]) -> Sketches:
+    def unpack(self, sketches: Sequence[bytes | memoryview]) -> Sketches:
         """Sketches side by side, none of them empty. Raises ValueError where one is not of this width."""
         mean, row = 2 * self.width, self.width // 4
         counts = np.array([(len(sketch) - mean) // (row + 2) for sketch in sketches], np.int64)

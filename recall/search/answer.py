@@ -8,7 +8,6 @@ import numpy as np
 from recall.core.types import KINDS, AnyRecord, Hit, Kind, Tier
 from recall.embed.encoder import Heads
 from recall.embed.manifest import Calibration, Gate, Manifest, Weights
-from recall.late.everyday import group_of
 from recall.late.late import Late
 from recall.search import gate, groups, headlines
 from recall.search.gate import Reason, Rule, Signs, Verdict
@@ -64,7 +63,7 @@ def ask(heads: Heads, late: Late, message: str) -> Asked:
     return Asked(
         dense=heads.dense,
         tokens=tokens,
-        group=group_of(language_of(message)),
+        language=language_of(message),
         length=len(heads.tokens),
         everyday=late.nearness.of(heads.dense, tokens),
         sparse=heads.sparse or {},
@@ -80,14 +79,13 @@ def search(
     projects: Collection[str] | None,
     kinds: Collection[Kind] = KINDS,
     limit: int = 0,
-    language: str | None = None,
     session: str | None = None,
     muted: Collection[str] = (),
 ) -> Result:
     """Rank the documents in scope and judge whether one of them is wanted.
 
-    `projects` None searches all projects; shared records are always in scope. `language` is the question's: of a
-    record in several languages that version is taken. `session` is the asker's, whose own exchanges are left out.
+    `projects` None searches all projects; shared records are always in scope. Of a record in several languages the
+    version in the question's is taken. `session` is the asker's, whose own exchanges are left out.
     Records whose paths are `muted` take no part. `hits` holds the `limit` best of all kinds, `candidates` the best
     notes and rules, `conversations` the best of these where they are wanted: for `hits`, or in the strong tier.
     """
@@ -107,7 +105,7 @@ def search(
             for rank, place in enumerate(places, start=1)
         ]
         standing = groups.succeed(hits, snapshot.versions)
-        found = groups.prefer_language(standing, language, snapshot.versions)
+        found = groups.prefer_language(standing, asked.language, snapshot.versions)
         if not copies:
             owners = scored.documents[places].tolist()
             terms_of = snapshot.rows.postings.terms_of
@@ -148,14 +146,13 @@ def choose(result: Result, rules: Rules, asker: Asker) -> list[Hit]:
 
 
 def hand_over(
-    result: Result, rules: Rules, language: Language, asker: Asker, event: str = "UserPromptSubmit"
+    chosen: Sequence[Hit], tier: Tier, language: Language, event: str = "UserPromptSubmit"
 ) -> headlines.Printed | None:
-    """What the hook prints for a result; None where nothing is handed over.
+    """What the hook prints for the records that were chosen in a tier; None where nothing is handed over.
 
     Every headline passes the masker here once more: the index may be older than a rule.
     """
-    chosen = choose(result, rules, asker)
-    return headlines.render([_masked(hit) for hit in chosen], language, BUDGETS[result.tier], event)
+    return headlines.render([_masked(hit) for hit in chosen], language, BUDGETS[tier], event)
 
 
 def _judge(signs: Signs | None, candidates: Sequence[Hit], rules: Rules) -> Verdict:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recall.embed.manifest import Weights
-from recall.late.everyday import everyday_terms
+from recall.late.everyday import everyday_terms, group_of
 from recall.late.late import Late
 from recall.late.sketch import closest, evenly
 from recall.search.lexical import coverage
@@ -46,17 +46,22 @@ _MOST_BY_WORDS = 20
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """A question: `dense` float32 [dimension] of length 1, `tokens` float32 [at most MAX_ASKED, width] projected,
-    `group` the place of its language in `GROUPS`, `length` in tokens, `everyday` how close it is to everyday messages
+    `language` as its letters tell it, `length` in tokens, `everyday` how close it is to everyday messages
     (`Nearness.of`), `words` its terms by their fingerprints with how much each counts, `sparse` the
     weights of the model's sparse head by token id, empty where it has none."""
 
     dense: Floats
     tokens: Floats
-    group: int
+    language: str | None
     length: int
     everyday: float = 0.0
     words: Mapping[int, float] = field(default_factory=dict)
     sparse: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def group(self) -> int:
+        """The place of its language in `GROUPS`."""
+        return group_of(self.language)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

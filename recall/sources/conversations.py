@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from recall.core.types import Document, FoundFile, Skipped
 from recall.sources.exchanges import Exchanges, Facts
 from recall.sources.files import NOT_UNICODE, is_inside, is_unicode, not_regular, printable, unreadable
-from recall.sources.lines import Lines, open_lines
+from recall.sources.lines import Lines, json_object, open_lines
 from recall.sources.memory import Scan
 from recall.sources.projects import Projects
 from recall.sources.repository import is_path, repository_root
@@ -106,7 +105,7 @@ def follow(found: FoundFile, state: str | None) -> Iterator[Step]:
             return Step(document, lambda: _sealed(resume, lines), anew, ending)
 
         for line in lines.read(facts.offset):
-            record = None if line.too_long else _record(line.data)
+            record = None if line.too_long else json_object(line.data)
             if record is not None:
                 document = exchanges.take(record, line.start, line.end)
             elif line.whole and line.data.strip():
@@ -121,15 +120,6 @@ def follow(found: FoundFile, state: str | None) -> Iterator[Step]:
                 yield step(document)
         end = exchanges.facts
         yield step(exchanges.last, Ending(end.title, end.left_out, end.damaged, dict(end.masked_in_title)))
-
-
-def _record(data: bytes) -> dict[str, Any] | None:
-    """The record of a line, None where it is damaged."""
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _key_of(folder_key: str) -> Callable[[str], str | None]:

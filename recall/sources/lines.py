@@ -1,12 +1,13 @@
 """Lines: a file that another program appends to, read line by line from any offset in bounded memory."""
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from recall.core.errors import SourceError
 from recall.sources.files import not_regular, unreadable
@@ -99,3 +100,12 @@ def _open(path: str, _: int) -> int:
         os.close(handle)
         raise SourceError(not_regular(mode))
     return handle
+
+
+def json_object(line: bytes | str) -> dict[str, Any] | None:
+    """The JSON object that a line holds; None for a damaged line, one nested too deep, and any other value."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -3,13 +3,13 @@
 The name of a transcript folder cannot be turned back into a path. Each line of a transcript holds it as `cwd`.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 
 from recall.core.errors import SourceError
 from recall.sources.files import read_part
+from recall.sources.lines import json_object
 
 #: How many of the newest transcripts are looked at, and how much of each. The first message, which holds `cwd`,
 #: follows a few short lines; where it is longer than this (a pasted image), the end of the file is looked at.
@@ -52,10 +52,6 @@ def _values(part: bytes) -> Iterator[str]:
     for line in part.split(b"\n"):
         if b'"cwd"' not in line:
             continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        cwd = record.get("cwd") if isinstance(record, dict) else None
+        cwd = (json_object(line) or {}).get("cwd")
         if isinstance(cwd, str) and cwd:
             yield cwd

@@ -8,7 +8,7 @@ import pytest
 from plain_model import LATE, QUESTION, source_of
 from recall.core.types import SHARED, Document, Hit, Kind, Project
 from recall.embed.manifest import Calibration, Gate, Weights
-from recall.search.answer import Rules, ask, hand_over, search
+from recall.search.answer import Rules, ask, choose, hand_over, search
 from recall.search.score import Source
 from recall.search.select import Asker
 
@@ -67,7 +67,7 @@ def test_many_close_conversations_push_no_note_out_of_what_is_handed_over() -> N
     snapshot = _snapshot(*[chat] * 20, ("memory", "/shop", 0.7), ("memory", "/shop", 0.4))
     result = search(snapshot, ASKED, RULES, projects={"/shop"}, limit=5)
     assert len(result.hits) == 5
-    printed = hand_over(result, RULES, "en", Asker({"/shop"}))
+    printed = hand_over(choose(result, RULES, Asker({"/shop"})), result.tier, "en")
     assert printed is not None
     text = json.loads(printed.line)["hookSpecificOutput"]["additionalContext"]
     assert "[memory] note-20 — about it (/n/20.md)" in text
@@ -85,7 +85,7 @@ def test_kinds_narrow_hits_and_candidates() -> None:
 def test_an_empty_index_hands_over_nothing() -> None:
     result = search(_snapshot(), ASKED, RULES, projects={"/shop"}, limit=10)
     assert (result.tier, result.reason, result.hits) == ("none", "no records", ())
-    assert hand_over(result, RULES, "en", Asker({"/shop"})) is None
+    assert hand_over(choose(result, RULES, Asker({"/shop"})), result.tier, "en") is None
 
 
 def test_a_snapshot_knows_the_language_of_its_records() -> None:
@@ -100,7 +100,7 @@ def test_the_budget_is_that_of_the_tier() -> None:
 
     def size(scores: list[float]) -> tuple[str, int]:
         result = search(source_of(documents, scores, SHOP), ASKED, RULES, projects=None, limit=5)
-        printed = hand_over(result, RULES, "en", Asker())
+        printed = hand_over(choose(result, RULES, Asker()), result.tier, "en")
         return result.tier, len(printed.line.encode()) if printed else 0
 
     tier, some = size([0.6, 0.55, 0.55, 0.55, 0.55])

@@ -34,13 +34,11 @@ def corpus(embedder: Embedder, late: Late, notes: dict[str, str], tmp: pytest.Te
     return index_corpus(folder, documents, embedder, late)
 
 
-def found(
-    embedder: Embedder, corpus: Corpus, question: str, language: str = "en", muted: tuple[str, ...] = ()
-) -> list[str]:
+def found(embedder: Embedder, corpus: Corpus, question: str, muted: tuple[str, ...] = ()) -> list[str]:
     manifest = find_model("multilingual-e5-small", None)
     asked = ask(embedder.heads([question])[0], corpus.source.late, question)
     rules = Rules.of(manifest, "calibrated")
-    result = search(corpus.source, asked, rules, projects=None, limit=20, language=language, muted=muted)
+    result = search(corpus.source, asked, rules, projects=None, limit=20, muted=muted)
     return [hit.name for hit in result.hits]
 
 
