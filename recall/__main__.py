@@ -7,15 +7,11 @@ import sys
 
 
 def main() -> None:
-    """Run the program and end the process with its exit code.
+    """Run the program and end the process with its exit code."""
+    from recall.hook import pipe
 
-    Without arguments and with something piped in we are the hook too: clients before 2.1.139 ignore `args`.
-    """
-    asked_for_help = "--help" in sys.argv or "-h" in sys.argv
-    if (sys.argv[1:2] == ["hook"] and not asked_for_help) or (len(sys.argv) == 1 and not sys.stdin.isatty()):
-        from recall.hook import pipe
-
-        pipe.main()
+    if pipe.is_asked(sys.argv):
+        pipe.main(globals().get("unanswered"))  # packed, the pipe has run already, in this very namespace
     from recall.cli.main import main as run
 
     sys.exit(run(sys.argv[1:]))

@@ -1,8 +1,8 @@
 """The hook as a dumb pipe: stdin's bytes go to the daemon, the daemon's bytes go to stdout.
 
-One self-contained file. It imports nothing of ours and neither json nor socket: packed, it runs before PyInstaller's
-importers, and from source those two cost 10 ms a message. What it shares with recall.wire (header, limits, names) is
-held equal by tests/unit/hook/test_pipe.py.
+One self-contained file. It imports nothing of ours and neither json nor socket: packed, it runs by itself before
+PyInstaller's importers (see pyinstaller.spec), and from source those two cost 10 ms a message. What it shares with
+recall.wire (header, limits, names) is held equal by tests/unit/hook/test_pipe.py.
 
 Whatever happens, the process ends with code 0 within its budget and prints either a whole answer or nothing.
 """
@@ -33,25 +33,43 @@ AUTOMATED = ("mcp", "claude-code-github-action")
 DONE, UNREACHABLE, OUTDATED = "done", "unreachable", "outdated"
 
 
-def main() -> None:
-    """Run the hook with the process's own arguments and streams. Never returns: the process ends with code 0."""
-    try:
-        home, budget_ms = options(sys.argv)
-        deadline = time.monotonic() + max(10, budget_ms - OVERHEAD_MS) / 1000
-        _thread.start_new_thread(dead_man, (home, budget_ms, deadline))
-        if not silenced(os.environ):
-            outcome, message = forward(home, deadline)
-            if outcome != DONE:
-                # The only import of ours: no answer is waited for any more when it happens.
-                from recall.hook import wake  # noqa: PLC0415
+def is_asked(argv: list[str]) -> bool:
+    """Whether this process is the hook. Without arguments and with something piped in it is too: clients before
+    2.1.139 drop the arguments."""
+    if "--help" in argv or "-h" in argv:
+        return False
+    return argv[1:2] == ["hook"] or (len(argv) == 1 and not os.isatty(0))
 
-                wake.wake(home, outcome, message, deadline)
-        else:
-            read_all(0)  # a client that writes into a closed pipe may report an error
+
+def main(unanswered: "tuple[str, str, bytes, float] | None" = None) -> None:
+    """Run the hook with the process's own arguments and streams. Never returns: the process ends with code 0.
+
+    `unanswered`, in the packed program: what `ask` has left to do.
+    """
+    try:
+        unanswered = unanswered or ask(sys.argv)
+        if unanswered is not None:
+            # The only import of ours: no answer is waited for any more when it happens.
+            from recall.hook import wake  # noqa: PLC0415
+
+            wake.wake(*unanswered)
     except BaseException:  # a traceback would be shown to the person on every message
         pass
     finally:
         os._exit(0)
+
+
+def ask(argv: list[str]) -> "tuple[str, str, bytes, float] | None":
+    """Hand the message on and the answer back. What `wake` needs where that asks the rest of the ring to act: state
+    folder, outcome, message, deadline (of time.monotonic)."""
+    home, budget_ms = options(argv)
+    deadline = time.monotonic() + max(10, budget_ms - OVERHEAD_MS) / 1000
+    _thread.start_new_thread(dead_man, (home, budget_ms, deadline))
+    if silenced(os.environ):
+        read_all(0)  # a client that writes into a closed pipe may report an error
+        return None
+    outcome, message = forward(home, deadline)
+    return None if outcome == DONE else (home, outcome, message, deadline)
 
 
 def options(argv: list[str]) -> tuple[str, int]:
@@ -194,3 +212,14 @@ def note(home: str, code: str, spent_ms: int) -> None:
         os.write(handle, f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {code} {spent_ms}\n".encode())
     except OSError:
         pass  # no state folder yet, or a full disk
+
+
+if __name__ == "__main__" and is_asked(sys.argv):
+    # Packed: nothing of ours can be imported yet. With something left to do this file just ends; the program's usual
+    # start follows in the same process, where `unanswered` is a global of __main__.
+    try:
+        unanswered = ask(sys.argv)
+    except BaseException:
+        os._exit(0)
+    if unanswered is None:
+        os._exit(0)
