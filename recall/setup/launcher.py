@@ -13,7 +13,9 @@ from pathlib import Path
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
+from recall.install.place import own_place
 from recall.setup.settings import HookEntry
+from recall.wire.spawn import is_frozen
 
 #: Linux before 5.1 reads 127 bytes of a script's first line and quietly runs whatever they name; 5.1 and newer read
 #: 255, macOS 512.
@@ -70,6 +72,14 @@ def program_path(python: str, platform: str, *, frozen: bool) -> Path:
     return Path(python) if frozen else Path(python).with_name("recall.exe" if platform == "win32" else "recall")
 
 
+def own_program() -> Path:
+    """The `recall` executable to name in other programs' files (crontab, settings.json): where it is installed, the
+    path that stays right after an upgrade."""
+    place = own_place()
+    lasting = place.lasting_program() if place is not None else None
+    return lasting or program_path(sys.executable, sys.platform, frozen=is_frozen())
+
+
 def entry_for(command: Path, state: Path, budget_ms: int) -> HookEntry:
     """The entry that runs `command`. It names the state folder so that the hook computes nothing."""
     budget = () if budget_ms == DEFAULT_BUDGET_MS else ("--budget", str(budget_ms))
@@ -78,10 +88,9 @@ def entry_for(command: Path, state: Path, budget_ms: int) -> HookEntry:
 
 def hook_entry(state: Path, budget_ms: int) -> HookEntry:
     """The entry for this installation; writes nothing. Raises RecallError when there is no executable to name."""
-    frozen = bool(getattr(sys, "frozen", False))
-    if uses_launcher(sys.executable, sys.platform, frozen=frozen):
+    if uses_launcher(sys.executable, sys.platform, frozen=is_frozen()):
         return entry_for(launcher_path(state), state, budget_ms)
-    program = program_path(sys.executable, sys.platform, frozen=frozen)
+    program = own_program()
     if not program.is_file():
         raise RecallError(
             f"expected the program {program}, found no such file; install recall into this Python and run setup again"

@@ -12,10 +12,10 @@ BUNDLED = "multilingual-e5-small"
 #: Modules that something imports and that nothing of ours needs. onnxruntime's wheel asks for flatbuffers, protobuf
 #: and packaging, but imports numpy only; readline would bring a library that breaks /bin/sh on some systems.
 EXCLUDED = [
-    "IPython", "PIL", "_curses", "curses", "flatbuffers", "google", "hf_xet", "lib2to3", "matplotlib",
-    "mpmath", "multiprocessing", "numpy.f2py", "numpy.testing", "onnx", "pip", "pkg_resources", "pydoc", "pytest", "readline",
-    "rich", "setuptools", "sympy", "tkinter", "torch", "transformers", "typer", "unittest", "wheel",
-    "onnxruntime.backend", "onnxruntime.datasets", "onnxruntime.quantization", "onnxruntime.tools",
+    "IPython", "PIL", "_curses", "curses", "flatbuffers", "google", "hf_xet", "lib2to3", "matplotlib", "mpmath",
+    "multiprocessing", "numpy.f2py", "numpy.testing", "onnx", "pip", "pkg_resources", "pydoc", "pygments", "pytest",
+    "readline", "rich", "safetensors", "setuptools", "sympy", "tkinter", "torch", "transformers", "typer", "unittest",
+    "wheel", "onnxruntime.backend", "onnxruntime.datasets", "onnxruntime.quantization", "onnxruntime.tools",
     "onnxruntime.transformers",
 ]  # fmt: skip
 
@@ -49,7 +49,9 @@ def binaries() -> list[tuple[str, str]]:
     """The masking library, which its package opens by path."""
     spec = find_spec("betterleaks")
     assert spec is not None and spec.origin is not None
-    return [(str(path), "betterleaks") for path in Path(spec.origin).parent.glob("libbetterleaks.*") if path.suffix != ".h"]
+    return [
+        (str(path), "betterleaks") for path in Path(spec.origin).parent.glob("libbetterleaks.*") if path.suffix != ".h"
+    ]
 
 
 def leave_out(analysis: Any) -> None:
