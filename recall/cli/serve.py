@@ -9,7 +9,10 @@ HELP = "run the daemon in the foreground (the hook starts one by itself)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--replace", action="store_true", help="take the place of a daemon of an older version")
+    parser.add_argument(
+        "--replace", nargs="?", choices=("older", "any"), const="older", metavar="any",
+        help="take the place of a daemon of an older version; `any`: of whichever runs",
+    )  # fmt: skip
     parser.add_argument("--detached", action="store_true", help=argparse.SUPPRESS)
 
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from recall.core.errors import DaemonError
 from recall.core.log import MAX_BYTES, Log, trim
@@ -22,6 +24,9 @@ from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.spawn import clean_environment, is_frozen
 from recall.wire.transport import Listener, Refused, ask, listen
 
+#: Whose place a starting daemon may take: that of an older version, or of whichever runs.
+Replace = Literal["older", "any"]
+
 #: Seconds that a replaced daemon gets to end before the new one gives up.
 REPLACE_SECONDS = 10.0
 #: Seconds that questions in work get to finish when the daemon ends.
@@ -32,24 +37,24 @@ PLACE_SECONDS = 20.0
 RETRY_SECONDS = 10.0
 
 
-def serve(paths: StatePaths, *, replace: bool, say: Callable[[str], None] | None) -> int:
+def serve(paths: StatePaths, *, replace: Replace | None, say: Callable[[str], None] | None) -> int:
     """Run the daemon until it is stopped, idle or replaced; returns the exit code.
 
-    `say` prints to the person in front of it, None when nobody is. When another daemon holds the lock this one ends
-    with 0: that is what both wanted.
+    `replace`: which daemon's place may be taken; None: nobody's. `say` prints to the person in front of it, None when
+    nobody is. When another daemon keeps the lock this one ends with 0: that is what both wanted.
     """
     os.umask(0o077)
     try:
         make_private_folder(paths.home)
-        lock = _take_lock(paths, replace)
-        if lock is None:
+        _settle(paths)
+        daemon = Daemon(paths, Log(Path(paths.daemon_log)))
+        place = _take_place(paths, daemon, replace)
+        if place is None:
             if say:
                 say(f"a daemon already serves {paths.home}")
             return 0
+        lock, listener = place
         with lock:
-            _settle(paths)
-            daemon = Daemon(paths, Log(Path(paths.daemon_log)))
-            listener = listen(paths, daemon.engine.config.current()["daemon.transport"])
             if say:
                 say(f"recall {VERSION} serves {paths.home} (process {os.getpid()}); end it with Ctrl-C")
             try:
@@ -62,15 +67,41 @@ def serve(paths: StatePaths, *, replace: bool, say: Callable[[str], None] | None
     return 0
 
 
-def _take_lock(paths: StatePaths, replace: bool) -> HeldLock | None:
-    """The lock, None when another daemon keeps it. With `replace` an older one is asked to end first."""
-    if replace:
-        with contextlib.suppress(OSError, Refused):
-            # Looked at first: the daemon that answers may be the one that a second replacer has just started.
-            if ask(paths, "status", timeout=2.0)[0].build < BUILD:
+def _take_place(paths: StatePaths, daemon: "Daemon", replace: Replace | None) -> tuple[HeldLock, Listener] | None:
+    """The lock and a listener; None when another daemon keeps the lock.
+
+    A daemon that is to be replaced goes on answering while this one loads; then the address changes hands in one step,
+    and who asks meanwhile waits until the old one has let go of the lock.
+    """
+    if replace is not None and (running := _running(paths)) is not None and may_replace(running, replace):
+        daemon.load()
+        if daemon.engine.ready is None:
+            return None  # the one that runs is better than this one
+        # Asked once more: the daemon that answers may be the one that a second replacer has started meanwhile.
+        if _running(paths) == running:
+            with contextlib.suppress(OSError, Refused):
                 ask(paths, "stop", timeout=2.0)
-                return HeldLock.wait(paths.daemon_lock, REPLACE_SECONDS)
-    return HeldLock.acquire(paths.daemon_lock)
+                listener = listen(paths, daemon.transport)
+                if lock := HeldLock.wait(paths.daemon_lock, REPLACE_SECONDS):
+                    return lock, listener
+                listener.remove()
+                return None
+    lock = HeldLock.acquire(paths.daemon_lock)
+    return (lock, listen(paths, daemon.transport)) if lock is not None else None
+
+
+def _running(paths: StatePaths) -> "tuple[int, int] | None":
+    """Build and process id of the daemon that answers, None when none does."""
+    try:
+        reply, body = ask(paths, "status", timeout=2.0)
+        return reply.build, int(json.loads(body)["pid"])
+    except (OSError, Refused, ValueError, KeyError, TypeError):
+        return None
+
+
+def may_replace(running: tuple[int, int], replace: Replace) -> bool:
+    """Whether the daemon of this (build, process id) may be replaced. A pure decision."""
+    return replace == "any" or running[0] < BUILD
 
 
 def _settle(paths: StatePaths) -> None:
@@ -92,6 +123,15 @@ class Daemon:
         self._woken = asyncio.Event()
         self._stopping = False
         self._last_asked = 0.0
+
+    @property
+    def transport(self) -> str:
+        """The transport that the configuration asks for."""
+        return str(self.engine.config.current()["daemon.transport"])
+
+    def load(self) -> None:
+        """Load the model and the index before `run`, which does it otherwise."""
+        self.engine.load()
 
     async def run(self, listener: Listener, lock: HeldLock) -> None:
         """Serve until told to stop, idle, or displaced: nobody can find a daemon whose lock or address was removed."""

@@ -10,7 +10,8 @@ from recall.hook import pipe
 from recall.wire.lock import POLL_SECONDS, HeldLock
 from recall.wire.paths import StatePaths, make_private_folder, state_home
 
-#: An older daemon is replaced only when it has run for this long (seconds): two programs used in turn must not fight.
+#: An older daemon is replaced only when it has run for this long (seconds), and so long after the last try: two
+#: programs used in turn must not fight, and a new one that cannot start must not be tried with every message.
 REPLACE_AFTER = 60.0
 #: Seconds that a daemon gets to take its lock: it needs a quarter of one, on a busy machine several.
 START_SECONDS = 10.0
@@ -34,16 +35,16 @@ def wake(home: str, outcome: str, message: bytes, deadline: float) -> None:
         make_private_folder(paths.home)
         if not HeldLock.is_held(paths.daemon_lock):  # else one is starting, or too busy to accept
             _start(paths)
-    elif may_replace(time.time() - _taken(paths.daemon_lock)):
-        _start(paths, replace=True)
+    elif may_replace(time.time() - _taken(paths.daemon_lock), time.time() - _taken(paths.start_lock)):
+        _start(paths, replace="older")
 
 
-def may_replace(age: float) -> bool:
-    """Whether a daemon that runs for `age` seconds may be replaced by a newer one."""
-    return age >= REPLACE_AFTER
+def may_replace(age: float, tried: float) -> bool:
+    """Whether a daemon that has run for `age` seconds may be replaced, so many seconds after it was `tried` last."""
+    return min(age, tried) >= REPLACE_AFTER
 
 
-def _start(paths: StatePaths, *, replace: bool = False) -> None:
+def _start(paths: StatePaths, *, replace: str = "") -> None:
     """Start a daemon and hold `start.lock` until it has its own lock: twenty hooks on a cold machine start one."""
     starting = HeldLock.acquire(paths.start_lock)
     if starting is None:

@@ -45,13 +45,16 @@ def own_command() -> list[str]:
     return [sys.executable, "-P", "-m", "recall"]
 
 
-def start_daemon(home: str, *, replace: bool = False) -> None:
+def start_daemon(home: str, *, replace: str = "", program: str = "") -> None:
     """Start `recall serve` detached from this process and return at once. Raises OSError.
+
+    `replace`: whose place it may take, `older` or `any`. `program`: the executable, this program by default.
 
     None of the three streams is inherited: Claude Code waits for end-of-file on the hook's stdout and stderr, and a
     daemon that held one would hang every message.
     """
-    command = [*own_command(), "serve", "--home", home, "--detached", *(["--replace"] if replace else [])]
+    command = [*([program] if program else own_command()), "serve", "--home", home, "--detached"]
+    command += ["--replace", replace] if replace else []
     environment = clean_environment(os.environ, frozen=is_frozen())
     if sys.platform != "win32":
         _launch(command, home, environment, start_new_session=True)

@@ -48,16 +48,18 @@ class Listener:
 
 
 def listen(paths: StatePaths, transport: str) -> Listener:
-    """Start listening and make the address known. Call it only while holding `daemon.lock`. Raises OSError.
+    """Start listening and make the address known. Call it only while holding `daemon.lock`, or once the daemon that
+    holds it has agreed to end. Raises OSError.
 
-    `transport` is auto, unix or tcp. The address appears at once and complete (bind to a temporary name, rename), and
-    the other transport's leftovers vanish, so that nobody asks a daemon that died.
+    `transport` is auto, unix or tcp. The address appears at once and complete (bind to a temporary name, rename): who
+    takes over from another daemon leaves no moment without one. The other transport's leftovers vanish, so that nobody
+    asks a daemon that died.
     """
     fits = len(os.fsencode(paths.socket)) <= MAX_SOCKET_PATH
     unix = sys.platform != "win32" and (transport == "unix" or (transport == "auto" and fits))
-    _unlink(paths.socket)
-    _unlink(paths.endpoint)
-    return _listen_unix(paths.socket) if unix else _listen_tcp(paths)
+    listener = _listen_unix(paths.socket) if unix else _listen_tcp(paths)
+    _unlink(paths.endpoint if unix else paths.socket)
+    return listener
 
 
 def _unlink(address: str) -> None:

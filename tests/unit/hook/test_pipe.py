@@ -61,9 +61,10 @@ def test_the_off_switch_in_the_environment() -> None:
 
 
 def test_an_older_daemon_is_replaced_at_most_once_a_minute() -> None:
-    assert not may_replace(0.0)
-    assert not may_replace(REPLACE_AFTER - 1)
-    assert may_replace(REPLACE_AFTER)
+    assert not may_replace(0.0, 1e9)
+    assert not may_replace(REPLACE_AFTER - 1, 1e9)
+    assert not may_replace(1e9, REPLACE_AFTER - 1)
+    assert may_replace(REPLACE_AFTER, REPLACE_AFTER)
 
 
 def test_a_fresh_hook_process_loads_only_the_allow_list() -> None:
