@@ -4,13 +4,15 @@ import argparse
 import json
 import os
 import threading
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from recall.cli.client import call
 from recall.cli.progress import ProgressLine
-from recall.core.errors import DaemonError, DaemonUnreachable, StoreBusy
+from recall.core.errors import DaemonError, DaemonUnreachable, RecallError, StoreBusy, system_error
+from recall.core.log import append, place_of
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder, state_home
 
@@ -23,11 +25,18 @@ INDEX_SECONDS = 86_400.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--json", action="store_true", help="print one JSON object")
+    ways.add_argument(
+        "--log", action="store_true", help="print nothing: add one line, done or failed, to index.log (for schedules)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    report = index(StatePaths(state_home(arguments.home)))
+    paths = StatePaths(state_home(arguments.home))
+    if arguments.log:
+        return _logged(paths)
+    report = index(paths)
     if arguments.json:
         print(json.dumps(report, ensure_ascii=False, indent=1))
     else:
@@ -35,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def index(paths: StatePaths) -> dict[str, Any]:
-    """Run it and return the report (DESIGN.md, section 5), or `{"already_running": True}`."""
-    with ProgressLine() as line:
+def index(paths: StatePaths, *, silent: bool = False) -> dict[str, Any]:
+    """Run it and return the report (DESIGN.md, section 5), or `{"already_running": True}`. `silent`: no progress."""
+    with ProgressLine(silent=silent) as line:
         if HeldLock.is_held(paths.daemon_lock):
             try:
                 return _by_daemon(paths, line)
@@ -59,6 +68,28 @@ def summary(report: dict[str, Any]) -> str:
     if report["skipped"]:
         text += f"\n{len(report['skipped'])} files skipped; `recall status` lists them with the reasons"
     return text
+
+
+def _logged(paths: StatePaths) -> int:
+    """Run it and write what became of it into index.log. What is printed for all that is what cannot stand there."""
+    if not Path(paths.home).is_dir():  # to make it anew would bring back what somebody deleted
+        raise RecallError(
+            f"expected the state folder {paths.home}, found none; `recall schedule --remove --home {paths.home}` "
+            "ends these runs, `recall setup` makes it again"
+        )
+    code = 1
+    try:
+        said = f"done: {summary(index(paths, silent=True))}"
+        code = 0
+    except RecallError as error:
+        said, code = f"failed: {error}", error.exit_code
+    except OSError as error:
+        said = f"failed: {system_error(error)}"
+    except Exception as error:  # a traceback would be mailed at every run, and may quote a note
+        said = f"failed: {type(error).__name__} at {place_of(error)}"
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {'; '.join(said.splitlines())}"
+    append(Path(paths.index_log), line.encode("utf-8", "surrogateescape"))
+    return code
 
 
 def _by_daemon(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:

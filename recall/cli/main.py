@@ -1,7 +1,6 @@
 """The command line's parser and its one place where errors become a sentence and an exit code."""
 
 import argparse
-import errno
 import importlib
 import io
 import os
@@ -9,15 +8,15 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from recall.core.errors import RecallError, UsageError
+from recall.core.errors import RecallError, UsageError, system_error
 from recall.version import VERSION
 from recall.wire.paths import state_home
 
 #: Every command has a module of its name here (`why_not` for `why-not`) with `HELP`, `add_arguments(parser)`,
 #: `run(arguments) -> exit code`, and `LATE` where an argument may also stand behind the options.
 COMMANDS = (
-    "setup", "uninstall", "index", "serve", "stop", "hook", "query", "status", "why", "why-not", "replay", "mute",
-    "unmute", "report", "eval", "models", "demo",
+    "setup", "uninstall", "index", "schedule", "serve", "stop", "hook", "query", "status", "why", "why-not", "replay",
+    "mute", "unmute", "report", "eval", "models", "demo",
 )  # fmt: skip
 
 
@@ -56,11 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout = None  # else the interpreter complains when it flushes at its end
         return 0
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            print("recall: the disk is full; make room and try again", file=sys.stderr)
-            return 1
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"recall: {where}{error.strerror or error}; check that it is there and yours", file=sys.stderr)
+        print(f"recall: {system_error(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("recall: interrupted", file=sys.stderr)

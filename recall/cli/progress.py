@@ -12,9 +12,10 @@ LINE_SECONDS = 10.0
 
 
 class ProgressLine:
-    """A context; `show` may be called as often as wanted, from one thread at a time."""
+    """A context; `show` may be called as often as wanted, from one thread at a time. `silent`: it shows nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, silent: bool = False) -> None:
+        self._silent = silent
         self._bar: tqdm[NoReturn] | None = None
         self._last_line = time.monotonic()
 
@@ -27,7 +28,7 @@ class ProgressLine:
 
     def show(self, done: int, total: int, seconds_left: float | None) -> None:
         """`done` of `total` pieces of work; nothing is shown while there is no work."""
-        if not total:
+        if self._silent or not total:
             return
         if not sys.stderr.isatty():
             self._line(done, total, seconds_left)

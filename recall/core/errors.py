@@ -15,6 +15,8 @@ RecallError                 exit 1
     `-- DaemonRefused                it answered with an error or `busy`
 """
 
+import errno
+
 
 class RecallError(Exception):
     """Base of all errors meant for the person. `str(error)` is the whole sentence."""
@@ -74,3 +76,11 @@ class DaemonUnreachable(DaemonError):
 
 class DaemonRefused(DaemonError):
     """The daemon answered, with an error or because it is busy."""
+
+
+def system_error(error: OSError) -> str:
+    """The sentence for a refusal of the system that nobody closer to it has put into words."""
+    if error.errno == errno.ENOSPC:
+        return "the disk is full; make room and try again"
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}; check that it is there and yours"

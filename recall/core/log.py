@@ -3,6 +3,7 @@
 Messages of exceptions are never written, for they quote what they failed on; their class and place in our code are.
 """
 
+import contextlib
 import os
 import re
 import threading
@@ -29,24 +30,31 @@ class Log:
 
     def failure(self, name: str, error: BaseException) -> None:
         """Write where an unexpected error arose: its class and the innermost lines of code, not its message."""
-        frames, trace = [], error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            frames.append(f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}")  # noqa: PTH119
-            trace = trace.tb_next
-        self.event(name, error=type(error).__name__, at="/".join(frames[-3:])[-64:] or "?")
+        self.event(name, error=type(error).__name__, at=place_of(error))
 
     def _write(self, line: str) -> None:
-        with self._lock:
-            try:
-                trim(self._path, MAX_BYTES)
-                handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                try:
-                    os.write(handle, line.encode("ascii", "replace") + b"\n")
-                finally:
-                    os.close(handle)
-            except OSError:
-                pass  # a full disk must not stop an answer
+        with self._lock, contextlib.suppress(OSError):  # a full disk must not stop an answer
+            append(self._path, line.encode("ascii", "replace"))
+
+
+def place_of(error: BaseException) -> str:
+    """The innermost lines of code that an error passed, as `file.py:12/other.py:7`."""
+    frames, trace = [], error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}")  # noqa: PTH119
+        trace = trace.tb_next
+    return "/".join(frames[-3:])[-64:] or "?"
+
+
+def append(path: Path, line: bytes) -> None:
+    """Add a line to a file of ours, 0600, which is cut when it grew beyond MAX_BYTES. Raises OSError."""
+    trim(path, MAX_BYTES)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(handle, line + b"\n")
+    finally:
+        os.close(handle)
 
 
 def trim(path: Path, limit: int) -> None:

@@ -42,6 +42,7 @@ class StatePaths:
         self.endpoint = os.path.join(home, ENDPOINT)
         self.daemon_log = os.path.join(home, "daemon.log")
         self.hook_log = os.path.join(home, "hook.log")
+        self.index_log = os.path.join(home, "index.log")
         self.injections = os.path.join(home, "injections.jsonl")
 
     @property

@@ -1,0 +1,84 @@
+"""The crontab's text with and without our line: pure functions from bytes to bytes that keep every other byte.
+
+Our line stands first. There it runs under cron's own sh whatever `SHELL=` a person sets further down, and it can be
+taken out again exactly also where the last line of theirs has no line break.
+
+    */15 * * * * /opt/recall index --log --home '/home/a b' # recall: '/home/a b'
+"""
+
+import os
+import re
+import shlex
+
+from recall.core.errors import RecallError, UsageError
+from recall.schedule.job import Job
+
+#: Vixie's cron, from which Debian's, Red Hat's and macOS's come, refuses a command of more characters.
+COMMAND_BYTES = 998
+
+#: `*/7` would mean 0, 7, ... 56 and then 0: four minutes later. Only divisors are the same each time.
+MINUTES = (5, 6, 10, 12, 15, 20, 30)
+HOURS = (1, 2, 3, 4, 6, 8, 12, 24)
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+
+
+def fields(minutes: int) -> str:
+    """The five fields for a run every so many minutes. Raises UsageError for what cron cannot express exactly."""
+    hours, rest = divmod(minutes, 60)
+    if minutes in MINUTES:
+        return f"*/{minutes} * * * *"
+    if rest or hours not in HOURS:
+        raise UsageError(
+            f"expected a time that cron can keep exactly ({', '.join(map(str, MINUTES))} minutes; "
+            f"{', '.join(map(str, HOURS))} hours), found {minutes} minutes; take one of these"
+        )
+    if hours == 24:
+        return "0 12 * * *"  # at midnight a laptop is closed
+    return "0 * * * *" if hours == 1 else f"0 */{hours} * * *"
+
+
+def line(job: Job) -> bytes:
+    """Our line, without its line break. Raises UsageError, or RecallError for a path that is too long."""
+    command = f"{shlex.join(job.command)}{_marker(job.home)}"
+    escaped = os.fsencode(command).replace(b"%", rb"\%")  # cron makes a line break of a bare one
+    if len(escaped) > COMMAND_BYTES:
+        raise RecallError(
+            f"expected at most {COMMAND_BYTES} bytes, which cron takes in a line, found {len(escaped)} for {job.home}; "
+            "use a state folder with a shorter path, or another scheduler with --using"
+        )
+    return fields(job.minutes).encode() + b" " + escaped
+
+
+def standing(crontab: bytes, home: str) -> bytes | None:
+    """The line of this state folder, without its line break; None where there is none."""
+    return next((found.rstrip(b"\n") for found in _LINE.findall(crontab) if _is_ours(found, home)), None)
+
+
+def with_line(crontab: bytes, home: str, new: bytes) -> bytes:
+    """The crontab with `new` as this state folder's one line: in the place of the old one, else before everything."""
+    if standing(crontab, home) is None:
+        return new + b"\n" + crontab
+    parts, seen = [], False
+    for found in _LINE.findall(crontab):
+        if not _is_ours(found, home):
+            parts.append(found)
+        elif not seen:
+            parts.append(new + b"\n")
+            seen = True
+    return b"".join(parts)
+
+
+def without_line(crontab: bytes, home: str) -> bytes:
+    """The crontab without this state folder's lines."""
+    return b"".join(found for found in _LINE.findall(crontab) if not _is_ours(found, home))
+
+
+def _marker(home: str) -> str:
+    """For sh a comment; always in quotes, so that none ends like another's."""
+    return " # recall: '" + home.replace("'", "'\\''") + "'"
+
+
+def _is_ours(found: bytes, home: str) -> bool:
+    escaped = os.fsencode(_marker(home)).replace(b"%", rb"\%")
+    return found.rstrip(b"\r\n").endswith(escaped) and not found.lstrip().startswith(b"#")
