@@ -8,7 +8,6 @@ taken out again exactly also where the last line of theirs has no line break.
 
 import os
 import re
-import shlex
 
 from recall.core.errors import RecallError, UsageError
 from recall.schedule.job import Job
@@ -20,6 +19,9 @@ COMMAND_BYTES = 998
 MINUTES = (5, 6, 10, 12, 15, 20, 30)
 HOURS = (1, 2, 3, 4, 6, 8, 12, 24)
 
+_PLAIN = re.compile(r"[A-Za-z0-9_./:@,+=-]+")
+_SPECIAL = re.compile(r"['%]|(?<=\\)\\")
+_AS = {"'": "'\\''", "%": "'\\%'", "\\": "''\\"}
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
@@ -40,14 +42,25 @@ def fields(minutes: int) -> str:
 
 def line(job: Job) -> bytes:
     """Our line, without its line break. Raises UsageError, or RecallError for a path that is too long."""
-    command = f"{shlex.join(job.command)}{_marker(job.home)}"
-    escaped = os.fsencode(command).replace(b"%", rb"\%")  # cron makes a line break of a bare one
-    if len(escaped) > COMMAND_BYTES:
+    command = os.fsencode(" ".join(map(quoted, job.command)) + _marker(job.home))
+    if len(command) > COMMAND_BYTES:
         raise RecallError(
-            f"expected at most {COMMAND_BYTES} bytes, which cron takes in a line, found {len(escaped)} for {job.home}; "
+            f"expected at most {COMMAND_BYTES} bytes, which cron takes in a line, found {len(command)} for {job.home}; "
             "use a state folder with a shorter path, or another scheduler with --using"
         )
-    return fields(job.minutes).encode() + b" " + escaped
+    return fields(job.minutes).encode() + b" " + command
+
+
+def quoted(word: str) -> str:
+    """A word as it is once cron and then sh have read it.
+
+    Debian's cron makes a line break of a bare `%`, `%` of `\\%` and, as its manual does not say, one backslash of two;
+    busybox' takes the line as it stands. So `\\%` stands outside the quotes, where sh too makes `%` of it, and the
+    quotes end and begin again between two backslashes.
+    """
+    if _PLAIN.fullmatch(word):
+        return word
+    return "'" + _SPECIAL.sub(lambda found: _AS[found[0]], word) + "'"
 
 
 def standing(crontab: bytes, home: str) -> bytes | None:
@@ -75,10 +88,9 @@ def without_line(crontab: bytes, home: str) -> bytes:
 
 
 def _marker(home: str) -> str:
-    """For sh a comment; always in quotes, so that none ends like another's."""
-    return " # recall: '" + home.replace("'", "'\\''") + "'"
+    """For sh a comment."""
+    return f" # recall: {quoted(home)}"
 
 
 def _is_ours(found: bytes, home: str) -> bool:
-    escaped = os.fsencode(_marker(home)).replace(b"%", rb"\%")
-    return found.rstrip(b"\r\n").endswith(escaped) and not found.lstrip().startswith(b"#")
+    return found.rstrip(b"\r\n").endswith(os.fsencode(_marker(home))) and not found.lstrip().startswith(b"#")

@@ -2,13 +2,11 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
-from recall.wire.spawn import is_frozen
 
 #: Seconds after which a scheduler's program counts as hanging.
 PATIENCE = 30
@@ -17,10 +15,6 @@ PATIENCE = 30
 def run(*words: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     """Call a scheduler's program, in English. Raises RecallError where it is not there or hangs."""
     environment = {**os.environ, "LC_ALL": "C"}
-    if is_frozen() and sys.platform != "win32":  # the packed program's own libraries are not for others
-        environment.pop("LD_LIBRARY_PATH", None)
-        if before := os.environ.get("LD_LIBRARY_PATH_ORIG"):
-            environment["LD_LIBRARY_PATH"] = before
     try:
         return subprocess.run(words, input=stdin, capture_output=True, timeout=PATIENCE, env=environment, check=False)
     except subprocess.TimeoutExpired:

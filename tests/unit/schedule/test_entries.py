@@ -1,0 +1,83 @@
+"""The texts of the four schedulers' entries: quoting of awkward paths, times, and what each format needs."""
+
+import plistlib
+from xml.etree import ElementTree
+
+import pytest
+
+from recall.core.errors import RecallError, UsageError
+from recall.schedule import agent, crontab, task, units
+from recall.schedule.job import Job
+
+AWKWARD = Job("/opt/a b/100%/日本 $HOME/recall", "/home/山田/state 'q' \"d\" \\x $HOME 100% # ; & <x>", 15)
+PLAIN = Job("/opt/recall", "/home/a/state", 15)
+NAMESPACE = {"t": "http://schemas.microsoft.com/windows/2004/02/mit/task"}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "fields"),
+    [(5, "*/5 * * * *"), (30, "*/30 * * * *"), (60, "0 * * * *"), (120, "0 */2 * * *"), (1440, "0 12 * * *")],
+)
+def test_cron_gets_the_times_that_it_keeps_exactly(minutes: int, fields: str) -> None:
+    assert crontab.fields(minutes) == fields
+
+
+@pytest.mark.parametrize("minutes", [7, 45, 59, 90, 300, 1439])
+def test_cron_refuses_other_times_and_says_which_it_takes(minutes: int) -> None:
+    with pytest.raises(UsageError, match=rf"10, 12, 15.*found {minutes} minutes"):
+        crontab.fields(minutes)
+
+
+def test_a_name_in_another_encoding_keeps_its_bytes() -> None:
+    assert b"--home '/home/\xff\xfe' # recall: " in crontab.line(Job("/opt/recall", "/home/\udcff\udcfe", 15))
+
+
+def test_a_line_that_cron_would_cut_is_refused() -> None:
+    with pytest.raises(RecallError, match="shorter path"):
+        crontab.line(Job("/opt/recall", "/home/" + "あ" * 200, 15))
+
+
+def test_the_systemd_units_are_what_was_tried_with_systemd() -> None:
+    service = units.service(AWKWARD)
+    assert (
+        'ExecStart="/opt/a b/100%%/日本 $HOME/recall" "index" "--log" "--home" '
+        '"/home/山田/state \'q\' \\"d\\" \\\\x $$HOME 100%% # ; & <x>"\n'
+    ) in service
+    assert "Type=oneshot" in service
+    assert not service.replace("%%", "").count("%")
+    timer = units.timer(Job("/opt/recall", "/home/a/state", 90))
+    assert "OnUnitActiveSec=90min" in timer
+    assert "OnActiveSec=" in timer  # without a first start a oneshot has no last one to count from
+    assert "WantedBy=timers.target" in timer
+    for line in (units.service(Job("/opt/recall", "/home/a\\", 15)) + timer).splitlines():
+        assert not line.endswith("\\")
+
+
+@pytest.mark.parametrize("letter", ['"', "'", "\\"])
+def test_a_program_that_systemd_would_refuse_is_refused_before(letter: str) -> None:
+    with pytest.raises(RecallError, match="--using cron"):
+        units.service(Job(f"/opt/a{letter}b/recall", "/home/a", 15))
+
+
+def test_the_launchd_agent_reads_back() -> None:
+    found = plistlib.loads(agent.plist(AWKWARD))
+    assert found["ProgramArguments"] == list(AWKWARD.command)
+    assert found["StartInterval"] == 900
+    assert found["Label"] == agent.label(AWKWARD.name)
+
+
+def test_the_windows_task_reads_back() -> None:
+    job = Job("C:\\Users\\山田 太郎\\recall.exe", "C:\\Users\\山田 太郎\\a & b", 30)
+    root = ElementTree.fromstring(task.definition(job).replace('encoding="UTF-16"', ""))
+    assert root.findtext(".//t:Interval", namespaces=NAMESPACE) == "PT30M"
+    assert root.findtext(".//t:Command", namespaces=NAMESPACE) == task.HOST
+    assert root.findtext(".//t:Arguments", namespaces=NAMESPACE) == (
+        '--headless "C:\\Users\\山田 太郎\\recall.exe" index --log --home "C:\\Users\\山田 太郎\\a & b"'
+    )
+    assert root.findtext(".//t:DisallowStartIfOnBatteries", namespaces=NAMESPACE) == "false"
+    assert task.mark(job) in task.definition(job)
+
+
+def test_a_task_is_told_from_one_with_another_time_program_or_folder() -> None:
+    others = [Job("/opt/recall", "/home/a/state", 30), Job("/opt/new", "/home/a/state", 15), AWKWARD]
+    assert len({task.mark(job) for job in (PLAIN, *others)}) == 4
