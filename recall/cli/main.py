@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from recall.core.errors import RecallError, UsageError, system_error
+from recall.install.in_use import hold
+from recall.install.place import own_name, own_place
 from recall.version import VERSION
+from recall.wire.environment import restore_environment
 from recall.wire.paths import state_home
 
 #: Every command has a module of its name here (`why_not` for `why-not`) with `HELP`, `add_arguments(parser)`,
 #: `run(arguments) -> exit code`, and `LATE` where an argument may also stand behind the options.
 COMMANDS = (
-    "setup", "uninstall", "index", "schedule", "serve", "stop", "hook", "query", "status", "why", "why-not", "replay",
-    "mute", "unmute", "report", "eval", "models", "demo",
+    "setup", "uninstall", "install", "upgrade", "versions", "index", "schedule", "serve", "stop", "hook", "query",
+    "status", "why", "why-not", "replay", "mute", "unmute", "report", "eval", "models", "demo",
 )  # fmt: skip
 
 
@@ -40,6 +43,8 @@ def parser(chosen: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 wrong usage."""
     _speak_utf8()
+    restore_environment(os.environ)
+    _hold_version()
     chosen = next((word for word in arguments if word in COMMANDS), None)
     asked, rest = parser(chosen).parse_known_args(arguments)
     if rest:
@@ -61,6 +66,13 @@ def main(arguments: Sequence[str]) -> int:
         print("recall: interrupted", file=sys.stderr)
         return 130
     return int(code)
+
+
+def _hold_version() -> None:
+    """Until this process ends, nobody may clean up the installed version that it runs from."""
+    place, name = own_place(), own_name()
+    if place is not None and name is not None:
+        hold(place, name)
 
 
 def _module(command: str) -> ModuleType:

@@ -1,47 +1,70 @@
-"""`recall uninstall`: takes out what setup put in. The index and the configuration stay."""
+"""`recall uninstall`: takes out what setup, schedule and install put in. The index and the configuration stay."""
 
 import argparse
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from recall.cli.client import current_folder
 from recall.cli.stop import stop
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, RecallError, SettingsError
+from recall.install.place import own_place
 from recall.wire.paths import StatePaths, state_home
 
-HELP = "take the hook out of Claude Code's settings and end the daemon; notes, index and settings of recall stay"
+HELP = "take out the hook, the schedule, the daemon and the installed program; notes, index and settings of recall stay"
 
 #: Open sessions of Claude Code notice a changed settings.json within a second (seen in 2.1.197). A message typed until
 #: then still calls the launcher, whose absence the person would be shown as an error.
 NOTICE_SECONDS = 2.0
 
 
-def add_arguments(_parser: argparse.ArgumentParser) -> None:
-    """No arguments of its own."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--purge", action="store_true", help="delete the index, models, settings and logs of recall too"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    # Everything is imported before the program's own files may go.
+    from recall.install.remove import remove_program
+    from recall.schedule import remove as unschedule
     from recall.setup.launcher import launcher_path
+    from recall.setup.purge import purge
 
-    paths = StatePaths(state_home(arguments.home))
+    paths, place = StatePaths(state_home(arguments.home)), own_place()
     home = Path(paths.home)
     removed = _unregister_everywhere(home, _claude_folders(paths))
+    for line in unschedule(home):
+        print(line)
     launcher = launcher_path(home)
     if not removed:
         print("no settings.json called recall")
-    elif launcher.exists():
+    elif launcher.exists() or place is not None:
         time.sleep(NOTICE_SECONDS)
     if stop(paths):
         print("ended the daemon")
     if launcher.exists():
         shutil.rmtree(launcher.parent)
         print(f"removed {launcher.parent}")
-    if home.exists():
-        print(f"the index and the configuration stay in {home}; delete that folder when you do not want them any more")
+    if arguments.purge:
+        _purge(purge, paths)
+    elif home.exists():
+        print(f"the index and the configuration stay in {home}; `recall uninstall --purge` deletes them too")
+    if place is not None:
+        for line in remove_program(place):
+            print(line)
     return 0
+
+
+def _purge(purge: Callable[[StatePaths], list[Path]], paths: StatePaths) -> None:
+    left = purge(paths)
+    print(f"deleted what recall kept in {paths.home}")
+    others = [path.name for path in left if path.name not in ("versions", "current", "install.lock", "made.txt")]
+    if others:
+        print(f"what is not recall's stays there: {', '.join(others)}")
 
 
 def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> bool:

@@ -4,6 +4,7 @@ RecallError                 exit 1
 |-- UsageError              exit 2   the command line or its values are wrong
 |-- ConfigError             exit 1   config.toml cannot be read or holds a wrong value
 |-- SettingsError           exit 1   Claude Code's settings.json cannot be edited safely
+|-- InstallError            exit 1   a version of the packed program cannot be installed
 |-- SourceError             exit 1   a record file cannot be read (collected as "skipped", never fatal)
 |-- ModelError              exit 1   the model is missing, damaged or does not fit its manifest
 |-- StoreError              exit 1   the index file
@@ -36,6 +37,10 @@ class ConfigError(RecallError):
 
 class SettingsError(RecallError):
     """settings.json of Claude Code is not what we can edit without risk."""
+
+
+class InstallError(RecallError):
+    """A version of the packed program cannot be installed, changed or removed."""
 
 
 class SourceError(RecallError):

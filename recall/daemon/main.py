@@ -19,9 +19,9 @@ from recall.daemon.journal import Journal
 from recall.daemon.lifecycle import next_event, should_exit, should_look
 from recall.daemon.server import Server
 from recall.version import BUILD, VERSION
+from recall.wire.environment import clean_environment, forget_start
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
-from recall.wire.spawn import clean_environment, is_frozen
 from recall.wire.transport import Listener, Refused, ask, listen
 
 #: Whose place a starting daemon may take: that of an older version, or of whichever runs.
@@ -106,9 +106,10 @@ def may_replace(running: tuple[int, int], replace: Replace) -> bool:
 
 def _settle(paths: StatePaths) -> None:
     """Make this process the daemon's own: no foreign environment, and no working folder that somebody may remove."""
-    kept = clean_environment(os.environ, frozen=is_frozen())
+    kept = clean_environment(os.environ)
     os.environ.clear()
     os.environ.update(kept)
+    forget_start()
     os.chdir(paths.home)
 
 

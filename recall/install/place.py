@@ -3,7 +3,8 @@
     <data>/versions/<version>-<hash>/   one whole program: the executable, its libraries and program.json
     <data>/current                      a link to one of them; on Windows, where people may not make links, a text file
                                         with its name
-    <data>/installed.json               what else we made: the link on PATH and the folders that had to be made for it
+    <data>/made.txt                     the folders that had to be made for it, see recall/install/made.py
+    <data>/install.lock                 held while `current` changes
 
 <data> is the system's folder for user data, the same for every state folder: RECALL_HOME says where records go, not
 where programs are.
@@ -59,6 +60,10 @@ class Place:
     @property
     def pointer(self) -> Path:
         return self.data / "current"
+
+    @property
+    def lock(self) -> Path:
+        return self.data / "install.lock"
 
     def folder(self, name: str) -> Path:
         """The folder of a version."""

@@ -30,7 +30,7 @@ if sys.platform == "win32":
     def _give_back(handle: int) -> None:
         msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
 
-    _ask = _take
+    _ask = _share = _take
 else:
     import fcntl
 
@@ -47,6 +47,8 @@ else:
     def _ask(handle: int) -> bool:
         # Shared, so that whoever tries to take the lock at this moment can tell a question from a holder.
         return _flock(handle, fcntl.LOCK_SH)
+
+    _share = _ask
 
     def _is_only_asked(handle: int) -> bool:
         asked = _ask(handle)
@@ -105,6 +107,31 @@ class HeldLock:
         while (lock := cls.acquire(path)) is None and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         return lock
+
+    @classmethod
+    def share(cls, path: str | os.PathLike[str]) -> "HeldLock | None":
+        """Hold the lock on `path` together with others that share it; on Windows the first alone does. None when
+        somebody holds it alone. Raises OSError."""
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        if _share(handle):
+            return cls(handle, path)
+        os.close(handle)
+        return None
+
+    @staticmethod
+    def is_shared(path: str | os.PathLike[str]) -> bool:
+        """Whether somebody holds the lock on `path`, alone or together with others."""
+        try:
+            handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except FileNotFoundError:
+            return False
+        try:
+            free = _take(handle)
+            if free:
+                _give_back(handle)
+            return not free
+        finally:
+            os.close(handle)
 
     @staticmethod
     def is_held(path: str | os.PathLike[str]) -> bool:

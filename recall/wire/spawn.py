@@ -3,33 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from typing import Any
 
-#: Variables that the daemon may inherit. Everything else stays behind: keys of the Claude Code session, variables of
-#: PyInstaller and virtual environments, editors' loader paths.
-KEPT = frozenset(
-    "PATH HOME USER LOGNAME LANG LANGUAGE TZ SHELL XDG_DATA_HOME XDG_CONFIG_HOME CLAUDE_CONFIG_DIR "
-    "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT USERPROFILE USERNAME USERDOMAIN APPDATA LOCALAPPDATA PROGRAMDATA "
-    "TEMP TMP TMPDIR NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE".split()
-)
-KEPT_PREFIXES = ("LC_", "RECALL_", "HF_", "CUDA_", "NVIDIA_")
-
-
-def clean_environment(environment: Mapping[str, str], *, frozen: bool) -> dict[str, str]:
-    """What the daemon gets of `environment`.
-
-    A frozen program's bootloader sets LD_LIBRARY_PATH for itself and keeps the user's in LD_LIBRARY_PATH_ORIG; the
-    daemon and what it starts must see the user's.
-    """
-    kept = {k: v for k, v in environment.items() if k.upper() in KEPT or k.startswith(KEPT_PREFIXES)}
-    library_path = environment.get("LD_LIBRARY_PATH_ORIG" if frozen else "LD_LIBRARY_PATH")
-    if library_path:
-        kept["LD_LIBRARY_PATH"] = library_path
-    kept.pop("RECALL_OFF", None)  # it silences a session, not the daemon that others use too
-    kept["PYINSTALLER_RESET_ENVIRONMENT"] = "1"
-    kept["MALLOC_ARENA_MAX"] = "2"  # glibc: a heap per thread would keep freed memory
-    return kept
+from recall.wire.environment import clean_environment
 
 
 def is_frozen() -> bool:
@@ -55,7 +31,7 @@ def start_daemon(home: str, *, replace: str = "", program: str = "") -> None:
     """
     command = [*([program] if program else own_command()), "serve", "--home", home, "--detached"]
     command += ["--replace", replace] if replace else []
-    environment = clean_environment(os.environ, frozen=is_frozen())
+    environment = clean_environment(os.environ)
     if sys.platform != "win32":
         _launch(command, home, environment, start_new_session=True)
         return

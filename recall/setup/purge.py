@@ -1,0 +1,39 @@
+"""Deleting what recall keeps for a person: by its names, so that whatever else a folder holds stays."""
+
+import contextlib
+import shutil
+from pathlib import Path
+
+from recall.core.errors import RecallError, UsageError
+from recall.wire.paths import StatePaths
+
+#: Everything that any part of recall writes into a state folder, as patterns.
+NAMES = (
+    "config.toml", "index.sqlite3*", "models", "everyday", "gates.toml", "mutes.json", "devices.json",
+    "injections.jsonl*", "daemon.log*", "hook.log*", "index.log*", "daemon.lock", "start.lock", "index.lock",
+    "mutes.lock", "endpoint*", "recall.sock", "bin", "backup", ".*.tmp",
+)  # fmt: skip
+
+
+def purge(paths: StatePaths) -> list[Path]:
+    """Delete index, models, settings and logs of a state folder, and the folder when that leaves it empty.
+
+    Returns what stays in it: files that are not ours. Raises UsageError, RecallError.
+    """
+    home = Path(paths.home)
+    if Path.home().is_relative_to(home):  # a person's own `bin` and `models` would go
+        raise UsageError(f"expected a folder of recall's own to purge, found {home}; delete by hand what you want gone")
+    try:
+        for pattern in NAMES:
+            for path in home.glob(pattern):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+        with contextlib.suppress(OSError):
+            home.rmdir()
+        return sorted(home.iterdir()) if home.exists() else []
+    except OSError as error:
+        raise RecallError(
+            f"{error.filename} cannot be deleted ({error.strerror}); mend that and run it again"
+        ) from error

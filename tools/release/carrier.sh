@@ -1,0 +1,128 @@
+#!/bin/sh
+# recall-carrier 1 name=@NAME@ platform=@PLATFORM@
+#
+# recall @VERSION@ for @PLATFORM@ in one file. Run it: the first time it installs itself for you, from then on it runs what
+# it has installed. This text is followed by a compressed archive of the program; nothing is unpacked anywhere else.
+#
+#   sh FILE install    installs and does nothing else
+#   sh FILE COMMAND    installs where needed, then runs `recall COMMAND`
+
+name=@NAME@
+version=@VERSION@
+archive_at=@ARCHIVE_AT@ # the archive's first byte, counted from 1
+
+HOME=${HOME:-$(eval "echo ~$(id -un)")}
+data=@DATA@/recall
+case ${XDG_DATA_HOME-} in /*) data=$XDG_DATA_HOME/recall ;; esac
+
+# The hook's way: no process but this one. The link leads to this very version, so there is nothing to decide.
+if [ "$data/current" -ef "$data/versions/$name" ] && [ "${1-}" != install ]; then
+    exec "$data/current/recall" "$@"
+fi
+
+umask 077
+LC_ALL=C
+
+hook=
+if [ "${1-}" = hook ] || { [ $# -eq 0 ] && [ ! -t 0 ]; }; then hook=yes; fi
+for word; do case $word in -h | --help) hook= ;; esac done
+
+say() { [ -n "$hook" ] || printf 'recall: %s\n' "$*" >&2; }
+
+fail() {
+    say "$*"
+    [ -z "$hook" ] || exit 0
+    exit 1
+}
+
+newer() { # whether version $1 is above version $2
+    [ "$1" != "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)" = "$1" ]
+}
+
+fits() {
+    case $(uname -s)-$(uname -m) in @MACHINES@) ;; *) fail "this file holds recall for @PLATFORM@, and this machine is \
+$(uname -s)-$(uname -m); take the file that is made for it" ;; esac
+}
+
+unwritable() {
+    fail "the program belongs into $data, which cannot be written (${1##*: }); make that folder yours to write, or set \
+XDG_DATA_HOME to one that is"
+}
+
+refused() { # a sentence for what tar or the shell said
+    case $1 in
+    *"No space left"* | *[Qq]uota*)
+        fail "the disk that holds $data is full; the program needs 300 MB there: make room and run it again" ;;
+    *"Read-only"* | *"Permission denied"* | *"Not a directory"*)
+        unwritable "$1" ;;
+    *)
+        fail "this file is damaged or was not fetched whole (${1:-the archive breaks off}); fetch it again" ;;
+    esac
+}
+
+unpack() { # the program into a fresh folder beside the versions
+    fresh=$data/versions/.new-$$
+    trap 'rm -rf "$fresh"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' HUP TERM
+    missing=
+    folder=$data
+    while [ ! -d "$folder" ] && [ "$folder" != / ]; do # an uninstall removes what had to be made, and nothing else
+        missing="$missing$folder
+"
+        folder=$(dirname "$folder")
+    done
+    said=$(mkdir -p "$fresh" 2>&1) || case $said in *"No space left"* | *[Qq]uota*) refused "$said" ;; *) unwritable "$said" ;; esac
+    [ -z "$missing" ] || printf %s "$missing" >>"$data/made.txt"
+    for other in "$data"/versions/.new-*; do # of installations that were killed
+        kill -0 "${other##*-}" 2>/dev/null || rm -rf "$other"
+    done
+    # tar ends well also where gzip finds bytes that are not those packed; recall itself compares each file later.
+    said=$({ tail -c "+$archive_at" "$0" | { gzip -dc || echo damaged >&2; } | tar -xof - -C "$fresh"; } 2>&1) || refused "$said"
+    [ -z "$said" ] || refused "$said"
+    said=$("$fresh/recall" --version 2>&1) || fail "the program that was unpacked into $data does not start on this \
+system ($said); it needs @NEEDS@, and a folder that programs may be run from"
+}
+
+install() {
+    fits
+    unpack
+    "$fresh/recall" "$@"
+    code=$?
+    rm -rf "$fresh"
+    trap - EXIT INT HUP TERM
+    return $code
+}
+
+if [ "${1-}" = install ]; then
+    install "$@"
+    exit
+fi
+
+current=$(readlink "$data/current" 2>/dev/null)
+current=${current##*/}
+[ -x "$data/versions/$current/recall" ] || current=
+
+if [ -n "$current" ] && ! newer "$version" "${current%-*}"; then
+    if newer "${current%-*}" "$version"; then
+        say "recall ${current%-*} is installed and runs; this file holds the older $version (\`recall upgrade FILE\` would take it)"
+    else
+        say "another build of recall $version is installed and runs (\`recall upgrade FILE\` would take the one in this file)"
+    fi
+    exec "$data/current/recall" "$@"
+fi
+
+if [ -n "$hook" ]; then
+    # No message waits for an installation: it runs by itself, once, and later messages find what it has made.
+    for other in "$data"/versions/.new-*; do
+        kill -0 "${other##*-}" 2>/dev/null && busy=yes
+    done
+    [ -n "${busy-}" ] || (sh "$0" install </dev/null >/dev/null 2>&1 &)
+    [ -z "$current" ] || exec "$data/current/recall" "$@"
+    cat >/dev/null
+    exit 0
+fi
+
+install install || exit
+if [ $# -eq 0 ]; then exit 0; fi
+exec "$data/current/recall" "$@"
