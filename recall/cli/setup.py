@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"would ask before it fetches {download.fetch_bytes / 1e6:.0f} MB from {download.words}")
         print(f"would index the notes under {claude}")
         print(f"would add this to {settings}:\n{addition}" if addition else f"{settings} already calls recall")
+        _name_others(claude)
         return 0
 
     if download:
@@ -71,7 +73,18 @@ def run(arguments: argparse.Namespace) -> int:
     settle_pace(paths, yes=arguments.yes)
     _register(paths, settings)
     print("recall answers from the next message that you type into Claude Code; `recall status` shows what it does")
+    _name_others(claude)
     return 0
+
+
+def _name_others(claude: Path) -> None:
+    """Say which other programs are called recall here, and what else answers the same messages."""
+    from recall.setup.launcher import own_program
+    from recall.setup.others import notices
+
+    folder = current_folder()
+    for line in notices(own_program(), claude, Path(folder) if folder else None, os.environ, sys.platform):
+        print(line)
 
 
 def _check_device(device: str | None) -> None:

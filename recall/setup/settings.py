@@ -10,6 +10,7 @@ twice it took the last; one group without `hooks`, or one handler without `type`
 
 import codecs
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -106,6 +107,12 @@ def registered(raw: bytes) -> HookEntry | None:
         digits = text[timeout.start : timeout.end] if timeout else ""
         return HookEntry(_command(text, handler), _args(text, handler), int(digits) if digits.isdecimal() else 0)
     return None
+
+
+def calls_recall(command: str, args: Sequence[str]) -> bool:
+    """Marker keys are forbidden by the client's schema, so the command tells: our launcher, or `recall` with `hook`."""
+    name = re.split(r"[/\\]", command)[-1]
+    return name in LAUNCHER_NAMES or (name in PROGRAM_NAMES and list(args[:1]) == ["hook"])
 
 
 def hooks_disabled(raw: bytes) -> bool:
@@ -209,14 +216,12 @@ def _ours(text: str, root: Node) -> list[_Path]:
 
 
 def _is_ours(text: str, handler: Node) -> bool:
-    """Marker keys are forbidden by the client's schema, so the command tells: our launcher, or `recall` with `hook`."""
     kind = _member(text, handler, "type")
     if kind is None or kind.string is None:
         _fail(text, handler, f'a hook of "{EVENT}" with a "type"')
     if kind.string != "command":
         return False
-    name = re.split(r"[/\\]", _command(text, handler))[-1]
-    return name in LAUNCHER_NAMES or (name in PROGRAM_NAMES and _args(text, handler)[:1] == ("hook",))
+    return calls_recall(_command(text, handler), _args(text, handler))
 
 
 def _command(text: str, handler: Node) -> str:

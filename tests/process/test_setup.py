@@ -65,6 +65,28 @@ def test_after_setup_the_registered_command_answers_and_uninstall_gives_the_byte
     assert noted.json("status")["hook"]["registered"] is False
 
 
+def test_setup_names_other_programs_and_hooks_and_touches_neither(
+    noted: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = noted.root / "bin" / "recall"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(other.parent), prepend=os.pathsep)
+    theirs = {"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "node /x/cmem/recall.js"}]}]}}
+    settings = noted.claude / "settings.json"
+    settings.write_text(json.dumps({**theirs, "enabledPlugins": {"claude-mem@thedotmack": True}}))
+    before = settings.read_bytes()
+    for options in (["--dry-run"], ["--yes"]):
+        said = noted.run("setup", *options).stdout
+        assert f"starts another program, {other}" in said
+        assert said.count("cmem answers the same messages") == 1
+        assert said.count("claude-mem answers the same messages") == 1
+    noted.run("uninstall")
+    assert settings.read_bytes() == before
+    assert other.read_text() == "#!/bin/sh\n"
+
+
 def test_uninstall_leaves_no_settings_file_where_there_was_none_and_a_second_one_says_so(noted: Sandbox) -> None:
     noted.run("setup")
     noted.run("uninstall")
