@@ -2,7 +2,7 @@
 
 import subprocess
 from hashlib import sha256
-from xml.sax.saxutils import escape
+from html import escape
 
 from recall.schedule.job import Job
 
@@ -58,11 +58,11 @@ def task_name(name: str) -> str:
 def definition(job: Job) -> str:
     """The task's XML; schtasks wants it in UTF-16 with a byte order mark."""
     return _TASK.format(
-        description=escape(f"recall: bring the index of {job.home} up to date"),
+        description=escape(f"recall: bring the index of {job.home} up to date", quote=False),
         mark=mark(job),
         minutes=job.minutes,
         host=HOST,
-        arguments=escape(subprocess.list2cmdline(["--headless", *job.command])),
+        arguments=escape(subprocess.list2cmdline(["--headless", *job.command]), quote=False),
     )
 
 

@@ -48,7 +48,7 @@ esac
 SCHTASKS = """
 case "$1" in
 /Create) cp "$5" "$KEPT/task.xml" ;;
-/Query) cat "$KEPT/task.xml" 2>/dev/null ;;
+/Query) cat "$KEPT/task.xml" 2>/dev/null; exit 0 ;;
 /Delete) rm "$KEPT/task.xml" ;;
 esac
 """
