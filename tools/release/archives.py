@@ -30,7 +30,7 @@ def pack(folder: Path, archive: Path) -> Path:
 def _tar(folder: Path, paths: Iterable[Path], top: str, archive: Path) -> None:
     with (
         archive.open("wb") as file,
-        gzip.GzipFile("", "wb", 9, file, mtime=0) as packed,  # neither the file's name nor the time goes in
+        gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,  # neither the file's name nor the time goes in
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
         for path in paths:
@@ -48,7 +48,7 @@ def _tar(folder: Path, paths: Iterable[Path], top: str, archive: Path) -> None:
 
 
 def _zip(folder: Path, paths: Iterable[Path], top: str, archive: Path) -> None:
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
         for path in paths:
             if path.is_file():  # folders come with what is in them
                 name = f"{top}/{path.relative_to(folder).as_posix()}"
