@@ -11,7 +11,6 @@ Needs what the extra `dev` installs. Prints what takes the space, and exits with
 """
 
 import argparse
-import importlib
 import os
 import subprocess
 import sys
@@ -22,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 from recall.version import VERSION  # noqa: E402
-from release import archives, glibc, sizes  # noqa: E402
+from release import archives, carrier, glibc, prove, sizes  # noqa: E402
 from release.program import platform_name, write_manifest  # noqa: E402
 
 WORK = ROOT / "build" / "release"
@@ -52,7 +51,9 @@ def main() -> int:
 
 def release(out: Path, suffix: str, oldest_glibc: str | None) -> int:
     """Make everything into `out` and hold the sizes against the limits; the exit code."""
+    prove.check_imports(ROOT / "recall" / "hook" / "pipe.py")
     folder = build_program(out)
+    prove.check_hook(folder)
     name = write_manifest(folder, VERSION, platform_name())
     print(f"{folder}: {name}")
     if oldest_glibc:
@@ -62,7 +63,7 @@ def release(out: Path, suffix: str, oldest_glibc: str | None) -> int:
 
     sbom.write(folder, gather.gather(ROOT, WORK / "pyinstaller"), ROOT, out / f"{stem}.cdx.json")
     archive = archives.pack(folder, out / archives.name_of(VERSION + suffix, platform_name()))
-    download = carrier(folder, out, stem) or archive
+    download = carrier.build(folder, archive, out / stem)
     archives.write_sums(out)
 
     shown, installed = sizes.table(folder)
@@ -84,14 +85,6 @@ def build_program(out: Path) -> Path:
     folders = ["--distpath", str(out), "--workpath", str(WORK)]
     subprocess.run([*command, *folders], cwd=ROOT, env=environment, check=True)
     return out / "recall"
-
-
-def carrier(folder: Path, out: Path, stem: str) -> Path | None:
-    """The one file to hand out, None where this checkout cannot make it."""
-    if find_spec("release.carrier") is None:
-        return None
-    made = Path(importlib.import_module("release.carrier").build(folder, out))
-    return made.rename(made.with_name(stem + made.suffix * (made.suffix == ".exe")))
 
 
 def check_glibc(folder: Path, oldest: str) -> None:

@@ -1,6 +1,8 @@
 """`recall install`: the unpacked program that it is run from becomes the installed one."""
 
 import argparse
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,8 +11,8 @@ from recall.core.errors import UsageError
 from recall.install.adopt import adopt, copy_in, make_room, refusals
 from recall.install.cleanup import clean_up
 from recall.install.link import Link, ensure_link
-from recall.install.place import Place, own_name
-from recall.install.program import Program, read_program
+from recall.install.place import PROGRAM, WINDOWS, Place, own_name
+from recall.install.program import Program, check, read_program
 from recall.install.switch import Switch, switch
 from recall.wire.paths import StatePaths, state_home
 from recall.wire.spawn import is_frozen
@@ -22,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--switch", action="store_true", help="use it also where a newer version, or another build, is installed"
     )
+    parser.add_argument("--adopted", action="store_true", help=argparse.SUPPRESS)  # looked over a moment ago
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,9 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
             "expected the packed program, found recall in a Python environment, where pip installs and upgrades it"
         )
     place = Place.of_user()
-    program = _bring(Path(sys.executable).parent, place)
-    done = switch(place, program.name, asked=arguments.switch)
+    folder = Path(sys.executable).parent
+    if own_name() is None:
+        return _go_on(_bring(folder, place), arguments)
+    program = read_program(folder)
     with refusals(place):
+        if not arguments.adopted:
+            check(program)
+        done = switch(place, program.name, asked=arguments.switch)
         link = ensure_link(place)
     for line in (*sentences(program, done), *_link_sentences(link, place)):
         print(line, file=sys.stderr)
@@ -45,13 +53,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _bring(folder: Path, place: Place) -> Program:
-    """The installed program of what this is run from. Raises InstallError."""
+    """Make the unpacked program an installed one: where it lies beside the versions, by its new name alone."""
     with refusals(place):
         make_room(place)
         beside = folder.parent.samefile(place.versions)
-    if beside and own_name():
-        return read_program(folder)
     return adopt(folder if beside else copy_in(folder, place), place)
+
+
+def _go_on(program: Program, arguments: argparse.Namespace) -> int:
+    """The rest is done by the installed program: of this one, whose folder has another name now, no part that is not
+    loaded yet can be found any more."""
+    words = [str(program.folder / PROGRAM), "install", "--adopted"]
+    words += ["--switch"] if arguments.switch else []
+    words += ["--home", arguments.home] if arguments.home else []
+    if WINDOWS:
+        return subprocess.run(words, check=False).returncode
+    return os.execv(words[0], words)  # noqa: S606
 
 
 def sentences(program: Program, done: Switch) -> list[str]:

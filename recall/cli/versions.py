@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     print(f"   VERSION              BUILT          MB  {place.versions}")
     for row in rows:
-        mark, use = "*" if row["current"] else " ", "  in use" if row["in_use"] else ""
+        mark, use = ("*", "") if row["current"] else (" ", "  in use" if row["in_use"] else "")
         megabytes = "?" if row["bytes"] is None else f"{row['bytes'] / 1e6:.0f}"
         print(f"{mark}  {row['name']:<20} {row['built'] or '?':<10} {megabytes:>6}{use}{row['problem']}")
     print("*  what `recall` and the hook run")

@@ -5,6 +5,7 @@ RecallError                 exit 1
 |-- ConfigError             exit 1   config.toml cannot be read or holds a wrong value
 |-- SettingsError           exit 1   Claude Code's settings.json cannot be edited safely
 |-- InstallError            exit 1   a version of the packed program cannot be installed
+|   `-- ProgramDamaged      exit 4   its files are not those that were packed
 |-- SourceError             exit 1   a record file cannot be read (collected as "skipped", never fatal)
 |-- ModelError              exit 1   the model is missing, damaged or does not fit its manifest
 |-- StoreError              exit 1   the index file
@@ -41,6 +42,12 @@ class SettingsError(RecallError):
 
 class InstallError(RecallError):
     """A version of the packed program cannot be installed, changed or removed."""
+
+
+class ProgramDamaged(InstallError):
+    """The files of a program folder are not those that were packed."""
+
+    exit_code = 4  # tells the carrier to unpack it again
 
 
 class SourceError(RecallError):

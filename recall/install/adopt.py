@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recall.core.errors import InstallError
+from recall.install.cleanup import FRESH, remove_version
 from recall.install.made import make_folder
-from recall.install.place import PROGRAM, Place
+from recall.install.place import Place
 from recall.install.program import Program, check, read_program, sync
-
-#: Folders that are being filled: the process that does it stands behind this.
-FRESH = ".new-"
 
 
 def copy_in(source: Path, place: Place) -> Path:
@@ -45,13 +43,22 @@ def adopt(fresh: Path, place: Place) -> Program:
             check(program)
             sync(program)
             folder = place.folder(program.name)
-            if folder.is_dir() and not (folder / PROGRAM).is_file():  # the ruins of one that was being removed
-                shutil.rmtree(folder)
+            if folder.is_dir() and not is_whole(folder):
+                remove_version(place, program.name)
             with contextlib.suppress(FileExistsError):
                 _rename(fresh, folder)
             return read_program(folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds a whole program."""
+    try:
+        check(read_program(folder))
+    except InstallError:
+        return False
+    return True
 
 
 def _rename(fresh: Path, folder: Path) -> None:

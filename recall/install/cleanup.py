@@ -7,10 +7,11 @@ from pathlib import Path
 
 import psutil
 
-from recall.install.adopt import FRESH
 from recall.install.in_use import is_in_use, lock_path
 from recall.install.place import Place
 
+#: How a folder is called while it is being filled; the process that does it stands behind this.
+FRESH = ".new-"
 #: How a folder is called while it is being removed: nobody takes the rest of it for a version.
 _GOING = ".old-"
 
@@ -32,6 +33,7 @@ def clean_up(place: Place, kept: Collection[str | None]) -> list[str]:
 def remove_version(place: Place, name: str) -> bool:
     """Remove a version; whether it is gone. Windows keeps one whose program runs."""
     going = place.versions / f"{_GOING}{name}"
+    shutil.rmtree(going, ignore_errors=True)
     try:
         place.folder(name).rename(going)
     except OSError:

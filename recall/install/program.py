@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall.core.errors import InstallError
+from recall.core.errors import InstallError, ProgramDamaged
 from recall.install.place import MANIFEST, PROGRAM, WINDOWS, is_name
 
 _REPAIR = "fetch the file again and run it once more"
@@ -31,7 +31,7 @@ class Program:
 
 
 def read_program(folder: Path) -> Program:
-    """What stands in a folder's program.json. Raises InstallError."""
+    """What stands in a folder's program.json. Raises InstallError where there is none, ProgramDamaged."""
     path = folder / MANIFEST
     try:
         fields = json.loads(path.read_bytes())
@@ -47,14 +47,14 @@ def read_program(folder: Path) -> Program:
     except FileNotFoundError:
         raise InstallError(f"expected a recall program in {folder}, found no {MANIFEST} there") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        raise InstallError(f"{path} should describe this program and cannot be read; {_REPAIR}") from None
+        raise ProgramDamaged(f"{path} should describe this program and cannot be read; {_REPAIR}") from None
     if not is_name(program.name) or PROGRAM not in program.files:
-        raise InstallError(f"{path} should name this program and its executable, and does not; {_REPAIR}")
+        raise ProgramDamaged(f"{path} should name this program and its executable, and does not; {_REPAIR}")
     return program
 
 
 def check(program: Program) -> None:
-    """Compare every file with program.json. Raises InstallError with the first that differs, OSError where the disk
+    """Compare every file with program.json. Raises ProgramDamaged with the first that differs, OSError where the disk
     refuses."""
     for name, (size, digest) in program.files.items():
         path = program.folder / name
@@ -63,13 +63,13 @@ def check(program: Program) -> None:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
                 length = file.tell()
         except FileNotFoundError:
-            raise InstallError(f"{path} is missing from the unpacked program; {_REPAIR}") from None
+            raise ProgramDamaged(f"{path} is missing from the unpacked program; {_REPAIR}") from None
         if (length, found) != (size, digest):
-            raise InstallError(f"{path} is not what was packed ({length} of {size} bytes, or others); {_REPAIR}")
+            raise ProgramDamaged(f"{path} is not what was packed ({length} of {size} bytes, or others); {_REPAIR}")
     for name, target in program.links.items():
         path = program.folder / name
         if not path.is_symlink() or str(path.readlink()) != target:
-            raise InstallError(f"{path} should be a link to {target}; {_REPAIR}")
+            raise ProgramDamaged(f"{path} should be a link to {target}; {_REPAIR}")
 
 
 def sync(program: Program) -> None:

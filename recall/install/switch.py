@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recall.core.errors import InstallError
-from recall.install.adopt import refusals
 from recall.install.place import Place, is_name, number
 from recall.wire.lock import HeldLock
 
@@ -41,14 +40,13 @@ def verdict(current: str | None, coming: str, *, asked: bool) -> Verdict:
 
 
 def switch(place: Place, coming: str, *, asked: bool) -> Switch:
-    """Make a version current if it shall be. Raises InstallError."""
-    with refusals(place):
-        lock = HeldLock.wait(place.lock, PATIENCE)
-        if lock is None:
-            raise InstallError("another recall is changing the installed version; wait a moment and run it again")
-        with lock:
-            before = place.current()
-            what = verdict(before, coming, asked=asked)
-            if what in ("first", "newer", "asked"):
-                place.make_current(coming)
-            return Switch(what, before, place.current() or coming)
+    """Make a version current if it shall be. Raises InstallError, OSError."""
+    lock = HeldLock.wait(place.lock, PATIENCE)
+    if lock is None:
+        raise InstallError("another recall is changing the installed version; wait a moment and run it again")
+    with lock:
+        before = place.current()
+        what = verdict(before, coming, asked=asked)
+        if what in ("first", "newer", "asked"):
+            place.make_current(coming)
+        return Switch(what, before, place.current() or coming)

@@ -1,16 +1,12 @@
 """The carrier: one file that holds the whole program and installs it when it is run.
 
-On Linux and macOS it is a shell script (carrier.sh) followed by a compressed archive: it needs nothing but what /bin and
-/usr/bin hold, unpacks nowhere but where the program is going to stay, and as the hook costs one start of `sh`. On Windows
-it is an executable, made by pyinstaller.spec's second half.
+On Linux and macOS it is a shell script (carrier.sh) followed by the release's archive: it needs nothing but what /bin
+and /usr/bin hold, unpacks nowhere but where the program is going to stay, and as the hook costs one start of `sh`. On
+Windows it is an executable, for there a script cannot be named as a command.
 """
 
-import gzip
-import io
 import json
-import subprocess
-import sys
-import tarfile
+import platform as machine
 from pathlib import Path
 
 TEMPLATE = Path(__file__).with_name("carrier.sh")
@@ -26,15 +22,12 @@ MACHINES = {
 DATA = {"linux": "$HOME/.local/share", "macos": '"$HOME/Library/Application Support"'}
 
 
-def build(program: Path, out: Path) -> Path:
-    """Make the carrier of a finished program folder in `out`; its path."""
+def build(program: Path, archive: Path, path: Path) -> Path:
+    """Make the carrier of a finished program folder and its archive (see archives.py); its path."""
     said = json.loads((program / "program.json").read_bytes())
-    suffix = ".exe" if said["platform"].startswith("windows") else ""
-    path = out / f"recall-{said['version']}-{said['platform']}{suffix}"
-    packed = archive(program)
-    if suffix:
-        return _build_windows(packed, path)
-    path.write_bytes(head(said["name"], said["version"], said["platform"]) + packed)
+    if said["platform"].startswith("windows"):
+        return _build_windows(archive, path.with_name(f"{path.name}.exe"))
+    path.write_bytes(head(said["name"], said["version"], said["platform"]) + archive.read_bytes())
     path.chmod(0o755)
     return path
 
@@ -58,31 +51,10 @@ def head(name: str, version: str, platform: str) -> bytes:
 
 def needs(platform: str) -> str:
     """What the machine must have, in words: on Linux the C library of the one that this is built on, or a newer one."""
-    if not platform.startswith("linux"):
-        return "a version of macOS that its libraries know"
-    import platform as machine
-
-    return f"Linux with glibc {machine.libc_ver()[1]} or newer"
+    if platform.startswith("linux"):
+        return f"Linux with glibc {machine.libc_ver()[1]} or newer"
+    return "a version of macOS that its libraries know"
 
 
-def archive(program: Path) -> bytes:
-    """The folder's content as a compressed tar, the same bytes whenever and by whomever it is made."""
-    packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9, mtime=0) as file:
-        with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
-            for path in sorted(program.rglob("*")):
-                tar.add(path, path.relative_to(program).as_posix(), recursive=False, filter=_plain)
-    return packed.getvalue()
-
-
-def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without the builder's name and times; executable stays executable."""
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    member.mtime = 0
-    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
-    return member
-
-
-def _build_windows(packed: bytes, path: Path) -> Path:
-    raise NotImplementedError
+def _build_windows(archive: Path, path: Path) -> Path:
+    raise NotImplementedError(archive, path)

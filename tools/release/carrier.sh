@@ -78,7 +78,7 @@ unpack() { # the program into a fresh folder beside the versions
         kill -0 "${other##*-}" 2>/dev/null || rm -rf "$other"
     done
     # tar ends well also where gzip finds bytes that are not those packed; recall itself compares each file later.
-    said=$({ tail -c "+$archive_at" "$0" | { gzip -dc || echo damaged >&2; } | tar -xof - -C "$fresh"; } 2>&1) || refused "$said"
+    said=$({ tail -c "+$archive_at" "$0" | { gzip -dc || echo damaged >&2; } | tar -xof - -C "$fresh" --strip-components=1; } 2>&1) || refused "$said"
     [ -z "$said" ] || refused "$said"
     said=$("$fresh/recall" --version 2>&1) || fail "the program that was unpacked into $data does not start on this \
 system ($said); it needs @NEEDS@, and a folder that programs may be run from"
@@ -86,6 +86,12 @@ system ($said); it needs @NEEDS@, and a folder that programs may be run from"
 
 install() {
     fits
+    if [ -x "$data/versions/$name/recall" ]; then
+        "$data/versions/$name/recall" "$@"
+        code=$?
+        # 4: it has found itself damaged; 126 and more: it does not even start.
+        [ $code -eq 4 ] || [ $code -ge 126 ] || return $code
+    fi
     unpack
     "$fresh/recall" "$@"
     code=$?

@@ -1,0 +1,39 @@
+"""The packed program: built once a run, tried on machines without Python."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from packed.laptop import Laptop
+from packed.releases import LATER, Release, build
+
+
+@pytest.fixture(scope="session")
+def release() -> Release:
+    """The release of these sources."""
+    if sys.platform == "win32":
+        pytest.skip("the packed program of Windows is tried in tests/wine")
+    return build()
+
+
+@pytest.fixture(scope="session")
+def later() -> Release:
+    """A later release that differs in its version alone."""
+    return build(LATER)
+
+
+@pytest.fixture
+def laptop() -> Iterator[Laptop]:
+    laptop = Laptop(Path(tempfile.mkdtemp(prefix="r-")).resolve())
+    yield laptop
+    laptop.close()
+
+
+@pytest.fixture
+def ready(laptop: Laptop, release: Release) -> Laptop:
+    """A machine on which setup has run and questions are answered."""
+    laptop.set_up(release.carrier)
+    return laptop

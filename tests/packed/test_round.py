@@ -1,0 +1,74 @@
+"""The whole round on a machine without Python: one file is run, set up, used, upgraded, removed."""
+
+import stat
+
+from packed.laptop import FOUND, Laptop
+from packed.releases import Release
+
+SETTINGS = b'{\n  "model": "opus",\n  "permissions": {"allow": ["Bash(git status)"]}\n}\n'
+CRONTAB = "# mine\n*/5 * * * * /usr/bin/true\n"
+
+
+def test_from_one_file_to_headlines_to_the_next_version_to_nothing(
+    laptop: Laptop, release: Release, later: Release
+) -> None:
+    laptop.write_note()
+    laptop.settings.write_bytes(SETTINGS)
+    (laptop.home / "crontab").write_text(CRONTAB)
+    _crontab_program(laptop)
+    before = laptop.tree()
+
+    said = laptop.run(release.carrier, "setup", "--yes")
+    assert f"recall {release.version} is installed in" in said.stderr
+    assert "which your PATH does not name" in said.stderr
+    assert laptop.registered()[0] == str(laptop.place.pointer / "recall")
+    assert FOUND in laptop.hook().stdout
+    laptop.recall("schedule", "--every", "15m", "--using", "cron", "--yes")
+    assert str(laptop.place.pointer / "recall") in (laptop.home / "crontab").read_text()
+
+    said = laptop.recall("upgrade", str(later.carrier))
+    assert "takes the place of" in said.stderr
+    assert "the daemon has changed over too" in said.stderr
+    assert laptop.recall("--version").stdout == f"recall {later.version}\n"
+    assert laptop.json("status")["serve"]["version"] == later.version
+    assert FOUND in laptop.hook().stdout
+    assert [row["current"] for row in laptop.json("versions")["versions"]] == [False, True]
+
+    laptop.recall("uninstall", "--purge")
+    assert laptop.tree() == before
+    assert laptop.processes() == []
+
+
+def test_uninstall_alone_keeps_the_index_and_the_settings_of_recall(ready: Laptop) -> None:
+    index = (ready.place.data / "index.sqlite3").stat().st_size
+    said = ready.recall("uninstall").stdout
+    assert f"removed {ready.link}" in said
+    assert f"removed {ready.place.versions}" in said
+    left = {path.name for path in ready.place.data.iterdir()}
+    assert {"config.toml", "index.sqlite3"} <= left
+    assert not left & {"versions", "current", "install.lock", "made.txt", "bin"}
+    assert (ready.place.data / "index.sqlite3").stat().st_size == index
+    assert not ready.link.parent.exists()  # it had to be made for the link
+    assert ready.processes() == []
+
+
+def test_what_is_installed_is_readable_by_its_owner_alone(ready: Laptop) -> None:
+    for path in (ready.place.data, ready.place.versions, *ready.place.versions.iterdir()):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_the_link_makes_way_for_another_program_called_recall(laptop: Laptop, release: Release) -> None:
+    laptop.link.parent.mkdir(parents=True)
+    laptop.link.write_text("#!/bin/sh\necho another\n")
+    said = laptop.run(release.carrier, "install").stderr
+    assert f"{laptop.link} is another program and stays" in said
+    laptop.run(laptop.place.pointer / "recall", "uninstall", "--purge")
+    assert laptop.link.read_text() == "#!/bin/sh\necho another\n"
+
+
+def _crontab_program(laptop: Laptop) -> None:
+    """A `crontab` that keeps its table in the home: the machine's own is somebody's."""
+    laptop.bin.mkdir()
+    program = laptop.bin / "crontab"
+    program.write_text('#!/bin/sh\nif [ "$1" = -l ]; then cat "$HOME/crontab"; else cat >"$HOME/crontab"; fi\n')
+    program.chmod(0o755)
