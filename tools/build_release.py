@@ -31,9 +31,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "dist", help="default: dist in the checkout")
     parser.add_argument("--version-suffix", metavar="TEXT", default="", help="goes into the files' names: rc1")
+    parser.add_argument("--tag", help="fail where this is not `v`, the version and the suffix")
     parser.add_argument("--glibc", metavar="2.28", help="fail where the program needs a newer one (Linux)")
     parser.add_argument("--sums", action="store_true", help="only write SHA256SUMS over what lies in DIR")
     asked = parser.parse_args()
+    if asked.tag not in (None, f"v{VERSION}{asked.version_suffix}"):
+        print(f"expected the tag v{VERSION}{asked.version_suffix}, found {asked.tag}; correct one", file=sys.stderr)
+        return 1
     if asked.sums:
         print(archives.write_sums(asked.out))
         return 0

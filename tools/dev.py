@@ -5,6 +5,7 @@
     check           everything that CI checks: format, lint, types, import contracts, tests
     test [ARGS]     pytest alone, with its arguments
     run [ARGS]      recall itself, from this checkout: `python3 tools/dev.py run setup`
+    release [ARGS]  a release for this machine in dist/: the program that needs no Python, with all that goes with it
 
 Needs Python 3.11, 3.12 or 3.13 and a package index, nothing else: the first run makes `.venv`, installs this checkout
 into it and builds the bundled model; later runs see that both are there. Standard library only.
@@ -35,7 +36,7 @@ CHECKS = (
 
 def main() -> int:
     command, arguments = (sys.argv[1:2] or ["help"])[0], sys.argv[2:]
-    if command not in ("demo", "check", "test", "run"):
+    if command not in ("demo", "check", "test", "run", "release"):
         print(__doc__)
         return 0 if command in ("help", "--help", "-h") else 2
     if not (3, 11) <= sys.version_info < (3, 14):
@@ -48,7 +49,12 @@ def main() -> int:
         return 1
     if command == "check":
         return check()
-    words = {"demo": ["-m", "recall", "demo"], "run": ["-m", "recall"], "test": ["-m", "pytest"]}[command]
+    words = {
+        "demo": ["-m", "recall", "demo"],
+        "run": ["-m", "recall"],
+        "test": ["-m", "pytest"],
+        "release": [str(ROOT / "tools" / "build_release.py")],
+    }[command]
     return subprocess.run([str(PYTHON), *words, *arguments], cwd=ROOT if command == "test" else None).returncode
 
 
@@ -57,7 +63,7 @@ def set_up() -> None:
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
     if not STAMP.exists() or STAMP.read_text() != wanted or not PYTHON.exists():
         print("setting up .venv ...", file=sys.stderr, flush=True)
-        venv.create(VENV, with_pip=True, upgrade_deps=False)
+        venv.create(VENV, with_pip=True, symlinks=os.name != "nt")
         pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*map(str, pip), "--editable", f"{ROOT}[dev]"], check=True)
         STAMP.write_text(wanted)
