@@ -68,7 +68,11 @@ def make_private_folder(path: str) -> None:
     """
     os.makedirs(path, mode=0o700, exist_ok=True)
     if sys.platform == "win32":
-        return  # the user's data folder is private to the user there
+        from recall.wire import access  # noqa: PLC0415  (the hook loads this file, and seldom gets here)
+
+        if not access.is_private(path):
+            access.make_private(path)
+        return
     state = os.stat(path)
     if state.st_uid != os.geteuid():
         raise PermissionError(f"{path} belongs to another user")
