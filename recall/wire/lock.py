@@ -15,48 +15,64 @@ POLL_SECONDS = 0.02
 _TRIES = 50
 
 if sys.platform == "win32":
+    import ctypes
     import msvcrt
+    from ctypes import wintypes
 
-    def _take(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
+    # The library's msvcrt.locking knows no shared locks: a question would look like a holder.
+    _SHARED, _ALONE, _AT_ONCE = 0, 2, 1  # LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY
+    _HELD = (33, 997)  # ERROR_LOCK_VIOLATION, ERROR_IO_PENDING
+    _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
 
-    def _is_only_asked(handle: int) -> bool:
-        return False  # the first byte has no shared lock here, so a holder and a question look the same
+    class _Start(ctypes.Structure):
+        """OVERLAPPED, all zero: the lock is on the file's first byte."""
+
+        _fields_ = (
+            ("internal", ctypes.c_size_t), ("internal_high", ctypes.c_size_t),
+            ("offset", wintypes.DWORD), ("offset_high", wintypes.DWORD), ("event", wintypes.HANDLE),
+        )  # fmt: skip
+
+    def _lock(handle: int, kind: int) -> bool:
+        file = wintypes.HANDLE(msvcrt.get_osfhandle(handle))
+        if _kernel32.LockFileEx(file, kind | _AT_ONCE, 0, 1, 0, ctypes.byref(_Start())):
+            return True
+        if (code := ctypes.get_last_error()) not in _HELD:
+            raise ctypes.WinError(code)
+        return False
 
     def _give_back(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-
-    _ask = _share = _take
+        file = wintypes.HANDLE(msvcrt.get_osfhandle(handle))
+        _kernel32.UnlockFileEx(file, 0, 1, 0, ctypes.byref(_Start()))
 else:
     import fcntl
 
-    def _flock(handle: int, kind: int) -> bool:
+    _SHARED, _ALONE = fcntl.LOCK_SH, fcntl.LOCK_EX
+
+    def _lock(handle: int, kind: int) -> bool:
         try:
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    def _take(handle: int) -> bool:
-        return _flock(handle, fcntl.LOCK_EX)
-
-    def _ask(handle: int) -> bool:
-        # Shared, so that whoever tries to take the lock at this moment can tell a question from a holder.
-        return _flock(handle, fcntl.LOCK_SH)
-
-    _share = _ask
-
-    def _is_only_asked(handle: int) -> bool:
-        asked = _ask(handle)
-        _give_back(handle)
-        return asked
-
     def _give_back(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _take(handle: int) -> bool:
+    return _lock(handle, _ALONE)
+
+
+def _ask(handle: int) -> bool:
+    # Shared, so that whoever tries to take the lock at this moment can tell a question from a holder.
+    return _lock(handle, _SHARED)
+
+
+def _is_only_asked(handle: int) -> bool:
+    asked = _ask(handle)
+    if asked:
+        _give_back(handle)
+    return asked
 
 
 def same_file(path: str | os.PathLike[str], state: os.stat_result) -> bool:
@@ -110,10 +126,10 @@ class HeldLock:
 
     @classmethod
     def share(cls, path: str | os.PathLike[str]) -> "HeldLock | None":
-        """Hold the lock on `path` together with others that share it; on Windows the first alone does. None when
-        somebody holds it alone. Raises OSError."""
+        """Hold the lock on `path` together with others that share it; None when somebody holds it alone. Raises
+        OSError."""
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        if _share(handle):
+        if _ask(handle):
             return cls(handle, path)
         os.close(handle)
         return None

@@ -124,7 +124,6 @@ def test_waiting_gives_up_after_the_time_and_succeeds_as_soon_as_the_holder_ends
         lock.release()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no shared lock there")
 def test_questions_about_a_free_lock_never_keep_anybody_from_taking_it(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     path.touch()
