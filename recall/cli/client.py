@@ -9,7 +9,7 @@ from typing import Any
 from recall.core.errors import DaemonRefused, DaemonUnreachable, UsageError
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
-from recall.wire.spawn import start_daemon
+from recall.wire.spawn import Started, start_daemon
 from recall.wire.transport import Refused, ask
 
 #: Seconds that a command waits for a daemon that starts: the model loads in one or two, on a cold disk in ten.
@@ -54,21 +54,21 @@ def call(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None, 
 def call_warm(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None) -> Any:
     """Like `call`, but starts a daemon when none runs and waits until it is warm."""
     deadline = time.monotonic() + START_SECONDS
-    started = False
+    started: Started | None = None
     while True:
         try:
             value = call(paths, verb, fields)
             if value is not None:
                 return value
         except DaemonUnreachable:
-            if started and not HeldLock.is_held(paths.daemon_lock) and time.monotonic() > deadline - START_SECONDS + 5:
+            # The process first: a daemon that has only just taken the lock would otherwise be taken for one that ended.
+            if started and started.poll() is not None and not HeldLock.is_held(paths.daemon_lock):
                 raise DaemonUnreachable(
                     f"the daemon ended while starting; run `recall serve --home {paths.home}` to see why"
                 ) from None
             if not started and not HeldLock.is_held(paths.daemon_lock):
                 make_private_folder(paths.home)
-                start_daemon(paths.home)
-                started = True
+                started = start_daemon(paths.home)
         if time.monotonic() > deadline:
             raise DaemonUnreachable(f"the daemon was not ready within {START_SECONDS:g} s; see {paths.daemon_log}")
         time.sleep(0.05)

@@ -21,7 +21,14 @@ def own_command() -> list[str]:
     return [sys.executable, "-P", "-m", "recall"]
 
 
-def start_daemon(home: str, *, replace: str = "", program: str = "") -> None:
+class Started(subprocess.Popen[bytes]):
+    """A daemon that we started. It outlives us and nobody has to wait for it: `poll` says whether it has ended."""
+
+    def __del__(self) -> None:
+        """Nothing: Popen's own would warn of a forgotten child."""
+
+
+def start_daemon(home: str, *, replace: str = "", program: str = "") -> Started:
     """Start `recall serve` detached from this process and return at once. Raises OSError.
 
     `replace`: whose place it may take, `older` or `any`. `program`: the executable, this program by default.
@@ -33,17 +40,16 @@ def start_daemon(home: str, *, replace: str = "", program: str = "") -> None:
     command += ["--replace", replace] if replace else []
     environment = clean_environment(os.environ)
     if sys.platform != "win32":
-        _launch(command, home, environment, start_new_session=True)
-        return
+        return _launch(command, home, environment, start_new_session=True)
     flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     try:
-        _launch(command, home, environment, creationflags=flags | subprocess.CREATE_BREAKAWAY_FROM_JOB)
+        return _launch(command, home, environment, creationflags=flags | subprocess.CREATE_BREAKAWAY_FROM_JOB)
     except PermissionError:  # the job that we run in forbids leaving it
-        _launch(command, home, environment, creationflags=flags)
+        return _launch(command, home, environment, creationflags=flags)
 
 
-def _launch(command: list[str], folder: str, environment: dict[str, str], **options: Any) -> None:
-    process = subprocess.Popen(
+def _launch(command: list[str], folder: str, environment: dict[str, str], **options: Any) -> Started:
+    return Started(
         command,
         cwd=folder,
         env=environment,
@@ -53,4 +59,3 @@ def _launch(command: list[str], folder: str, environment: dict[str, str], **opti
         close_fds=True,
         **options,
     )
-    process.returncode = 0  # it outlives us and is never waited for; else Python warns of a forgotten child
