@@ -11,6 +11,7 @@ Needs what the extra `dev` installs. Prints what takes the space, and exits with
 """
 
 import argparse
+import hashlib
 import os
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from recall.version import VERSION  # noqa: E402
 from release import archives, carrier, glibc, prove, sizes  # noqa: E402
 from release.program import platform_name, write_manifest  # noqa: E402
 
+#: PyInstaller's folders, one for each folder of results: two builds at a time must not write into the same one.
 WORK = ROOT / "build" / "release"
 
 
@@ -65,7 +67,7 @@ def release(out: Path, suffix: str, oldest_glibc: str | None) -> int:
     stem = f"recall-{VERSION}{suffix}-{platform_name()}"
     from release import gather, sbom
 
-    sbom.write(folder, gather.gather(ROOT, WORK / "pyinstaller"), ROOT, out / f"{stem}.cdx.json")
+    sbom.write(folder, gather.gather(ROOT, work_of(out) / "pyinstaller"), ROOT, out / f"{stem}.cdx.json")
     archive = archives.pack(folder, out / archives.name_of(VERSION + suffix, platform_name()))
     download = carrier.build(folder, archive, out / stem)
     archives.write_sums(out)
@@ -86,9 +88,14 @@ def build_program(out: Path) -> Path:
     command = [sys.executable, "-m", "PyInstaller", "pyinstaller.spec", "--noconfirm", "--log-level", "WARN"]
     # Sets of names would else stand in another order in each build's byte code.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    folders = ["--distpath", str(out), "--workpath", str(WORK)]
+    folders = ["--distpath", str(out), "--workpath", str(work_of(out))]
     subprocess.run([*command, *folders], cwd=ROOT, env=environment, check=True)
     return out / "recall"
+
+
+def work_of(out: Path) -> Path:
+    """PyInstaller's work folder for a folder of results."""
+    return WORK / hashlib.sha256(str(out).encode()).hexdigest()[:8]
 
 
 def check_glibc(folder: Path, oldest: str) -> None:
