@@ -1,105 +1,112 @@
 """The hook from spawn to end, as Claude Code sees it: `python tools/bench_hook.py` prints tables in about a minute.
 
-Each kind of call is made in turn, so that a busy machine slows all alike: trust the ratios to a bare interpreter. The
-answers are real ones, of the bundled model on sample notes in a throw-away home.
+    python tools/bench_hook.py                  from source, by the launcher that `recall setup` registers
+    python tools/bench_hook.py --program FILE   a packed program, installed first: a carrier file or a program's folder
+
+All kinds of call of a table are made in turn, so that a busy machine slows all alike: trust the ratios to a bare
+interpreter. The answers are real ones, of the bundled model on sample notes in a throw-away home.
 """
 
 import argparse
 import os
+import shutil
 import signal
-import statistics
 import sys
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bench_calls import (
+    AT_ONCE,
+    BARE,
+    HEAD,
+    Kind,
+    busy_loops,
+    figures,
+    limits,
+    nothing_in_c,
+    take_turns,
+    together,
+)
 from bench_machine import Machine, load_average, machine, spawn_to_end
+from bench_packed import COLD, Packed, can_be_cold, cold_kinds, install
 from recall.cli.stop import stop
 
 QUESTION = "how long do we keep access logs before deleting them?"
 SHORT = "thanks"  # below hook.min_characters: the daemon is asked and stays silent
-AT_ONCE = 10
-BUDGET_MS = 300
+ANSWER, SILENCE = "hook, answer", "hook, silence"
+ASKED = {ANSWER: QUESTION, SILENCE: SHORT}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", metavar="FILE", type=Path, help="measure this packed program: carrier or folder")
     parser.add_argument("--notes", type=int, default=200, help="notes in the index (default 200)")
     parser.add_argument("--calls", type=int, default=60, help="calls of each kind (default 60)")
-    arguments = parser.parse_args()
+    asked = parser.parse_args()
+    if asked.program is not None and not asked.program.exists():
+        parser.error(f"expected a carrier file or a program's folder, found no {asked.program}")
     with machine() as made:
-        made.write_notes(arguments.notes)
+        packed = install(made, asked.program) if asked.program else None
+        made.write_notes(asked.notes)
         hook = made.registered_command()
         made.start()
-        print(f"{load_average()}; {arguments.notes} notes; {' '.join(hook[:1])}\n")
-        one_by_one(made, hook, arguments.calls)
+        print(f"{load_average()}; {asked.notes} notes; {asked.program.name if packed else 'from source'}")
+        print(f"hook: {' '.join(hook[:1])}\nbare: {' '.join(BARE)}\n", flush=True)
+        one_by_one(made, hook, packed, asked.calls)
+        if packed and can_be_cold():
+            cold(made, packed, max(asked.calls // 3, 1))
+        busy(made, hook, max(asked.calls // 2, 1))
         at_once(made, hook)
         stopped_daemon(made, hook)
         no_daemon(made, hook)
 
 
-def one_by_one(made: Machine, hook: list[str], calls: int) -> None:
+def one_by_one(made: Machine, hook: list[str], packed: Packed | None, calls: int) -> None:
     """A warm daemon, one call at a time."""
-    bare = [sys.executable, "-I", "-S", "-c", "pass"]
-    console = [sys.executable, "-m", "recall", *hook[1:]]
-    kinds: dict[str, tuple[list[str], Callable[[], bytes]]] = {
-        "bare interpreter": (bare, bytes),
-        "hook, answer": (hook, partial(made.message, QUESTION, "answer")),
-        "hook, silence": (hook, partial(made.message, SHORT, "silence")),
-        "python -m recall hook": (console, partial(made.message, QUESTION, "console")),
-    }
-    for command, data in kinds.values():
-        spawn_to_end(command, data())  # reads the files from the disk, and compiles them
-    times: dict[str, list[float]] = {kind: [] for kind in kinds}
-    answered = dict.fromkeys(kinds, 0)
-    for _ in range(calls):
-        for kind, (command, data) in kinds.items():
-            spent, output = spawn_to_end(command, data())
-            times[kind].append(spent)
-            answered[kind] += bool(output)
-    base = statistics.median(times["bare interpreter"])
-    print(f"{'spawn to end, ms':<24} {'median':>7} {'p95':>7} {'max':>7} {'/ bare':>7} {'answers':>8}")
-    for kind, spent_all in times.items():
-        ratio = f"{statistics.median(spent_all) / base:7.2f}"
-        print(f"{kind:<24} {figures(spent_all)} {ratio} {answered[kind]:5}/{calls}")
-    daemon = made.journal("answer")[-calls:]
-    rest = [whole - part for whole, part in zip(times["hook, answer"], daemon, strict=True)]
-    print(f"{'  of it in the daemon':<24} {figures(daemon)} {statistics.median(daemon) / base:7.2f}")
-    print(f"{'  the rest':<24} {figures(rest)} {statistics.median(rest) / base:7.2f}\n")
+    kinds = [Kind("bare interpreter", BARE)]
+    compiler = shutil.which("cc")
+    if compiler and (nothing := nothing_in_c(made.home, compiler)):
+        kinds.append(Kind("C program that does nothing", nothing))
+    kinds += [Kind(name, hook, prompt) for name, prompt in ASKED.items()]
+    if packed is None:
+        kinds.append(Kind("python -m recall hook", [sys.executable, "-m", "recall", *hook[1:]], QUESTION))
+    elif packed.carrier is not None:
+        kinds.append(Kind("sh alone", ["/bin/sh", "-c", ":"]))
+        kinds.append(Kind("carrier file, answer", ["/bin/sh", str(packed.carrier), *hook[1:]], QUESTION))
+    table = take_turns(made, kinds, calls, "warm")
+    table.show("spawn to end, ms", split=ANSWER)
+    limits(table, ANSWER)
+
+
+def cold(made: Machine, packed: Packed, calls: int) -> None:
+    """The program's files on the disk alone."""
+    table = take_turns(made, cold_kinds(made, packed, ASKED), calls, "cold")
+    table.show("cold files, ms", split=ANSWER, reads=True)
+    print(f"{COLD}\n", flush=True)
+
+
+def busy(made: Machine, hook: list[str], calls: int) -> None:
+    """Somebody else computes on every core."""
+    cores = os.cpu_count() or 1
+    kinds = [Kind("bare interpreter", BARE), *(Kind(name, hook, prompt) for name, prompt in ASKED.items())]
+    with busy_loops(cores):
+        table = take_turns(made, kinds, calls, "busy")
+    table.show(f"{cores} cores busy, ms", split=ANSWER)
 
 
 def at_once(made: Machine, hook: list[str], rounds: int = 5) -> None:
     """As many sessions that send a message at the same moment, and as many bare interpreters before them."""
-    print(f"{f'{AT_ONCE} at once, ms':<24} {'median':>7} {'p95':>7} {'max':>7} {'/ bare':>7} {'answers':>8}  each")
+    print(f"{f'{AT_ONCE} at once, ms':<32} {HEAD} {'/ bare':>7} {'answers':>8}  each")
     for _ in range(rounds):
-        bare = [spent for spent, _ in together([sys.executable, "-I", "-S", "-c", "pass"], bytes)]
+        bare = [spent for spent, _ in together(BARE, bytes)]
         results = together(hook, partial(made.message, QUESTION, "together"))
         times = sorted(spent for spent, _ in results)
-        answers = sum(bool(output) for _, output in results)
-        ratio = max(times) / max(bare)
+        answers = f"{sum(bool(output) for _, output in results)}/{AT_ONCE}"
         each = " ".join(f"{spent:.0f}" for spent in times)
-        print(f"{'hook, answer':<24} {figures(times)} {ratio:7.2f} {answers:5}/{AT_ONCE}  {each}")
-    print()
-
-
-def together(command: list[str], data: Callable[[], bytes]) -> list[tuple[float, bytes]]:
-    """`spawn_to_end` in so many threads; each counts from its own spawn."""
-    results: list[tuple[float, bytes]] = []
-    barrier = threading.Barrier(AT_ONCE)
-
-    def call(sent: bytes) -> None:
-        barrier.wait()
-        results.append(spawn_to_end(command, sent))
-
-    threads = [threading.Thread(target=call, args=(data(),)) for _ in range(AT_ONCE)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
+        print(f"{ANSWER:<32} {figures(times)} {max(times) / max(bare):7.2f} {answers:>8}  {each}")
+    print("(here the slowest hook is compared with the slowest bare interpreter)\n", flush=True)
 
 
 def stopped_daemon(made: Machine, hook: list[str], calls: int = 5) -> None:
@@ -110,8 +117,8 @@ def stopped_daemon(made: Machine, hook: list[str], calls: int = 5) -> None:
         times = [spawn_to_end(hook, made.message(QUESTION, "stopped"))[0] for _ in range(calls)]
     finally:
         os.kill(pid, signal.SIGCONT)
-    print(f"{'no answer, ms':<24} {'median':>7} {'p95':>7} {'max':>7}")
-    print(f"{'daemon stopped':<24} {figures(times)}   (budget {BUDGET_MS})")
+    print(f"{'no answer, ms':<32} {HEAD}")
+    print(f"{'daemon hangs':<32} {figures(times)}   (budget {made.budget_ms})", flush=True)
 
 
 def no_daemon(made: Machine, hook: list[str], calls: int = 3) -> None:
@@ -120,19 +127,13 @@ def no_daemon(made: Machine, hook: list[str], calls: int = 3) -> None:
     for _ in range(calls):
         stop(made.paths)
         began = time.perf_counter()
-        times.append(spawn_to_end(hook, made.message(QUESTION, "cold"))[0])
+        times.append(spawn_to_end(hook, made.message(QUESTION, "first"))[0])
         made.settled()
         warm.append((time.perf_counter() - began) * 1000)
-    print(f"{'no daemon':<24} {figures(times)}")
-    print(f"{'  until it is ready':<24} {figures(warm)}")
+    print(f"{'no daemon':<32} {figures(times)}")
+    print(f"{'  until it is ready':<32} {figures(warm)}")
     reasons = Counter(line.split()[1] for line in Path(made.paths.hook_log).read_text("utf-8").splitlines())
     print(f"\nhook.log: {', '.join(f'{count} {word}' for word, count in reasons.items())}")
-
-
-def figures(times: list[float]) -> str:
-    """Median, 95th percentile and largest."""
-    ordered = sorted(times)
-    return f"{statistics.median(ordered):7.1f} {ordered[int(0.95 * (len(ordered) - 1))]:7.1f} {ordered[-1]:7.1f}"
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
 """A throw-away machine for the benches: home, state folder, notes and a daemon. Nothing of the person's is touched."""
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psutil
 
@@ -20,7 +22,7 @@ from recall.cli.stop import stop
 from recall.core.config import render_default_config
 from recall.core.errors import DaemonUnreachable
 from recall.embed.manifest_file import read_manifest
-from recall.setup.launcher import hook_entry, write_launcher
+from recall.setup.launcher import DEFAULT_BUDGET_MS, entry_for, hook_entry, write_launcher
 from recall.sources.projects import encode
 from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.spawn import start_daemon
@@ -32,9 +34,13 @@ _FOREIGN = ("RECALL_", "CLAUDE", "XDG_", "ANTHROPIC_", "PYTHON")
 
 
 class Machine:
-    """One person's folders below `root`: a home with Claude's folder and projects, and the state folder."""
+    """One person's folders below `root`: a home with Claude's folder and projects, and the state folder. `program`: the
+    packed program that answers; None where recall runs from source."""
+
+    budget_ms = DEFAULT_BUDGET_MS
 
     def __init__(self, root: Path) -> None:
+        self.program: Path | None = None
         self.home = root / "home"
         self.claude = self.home / ".claude"
         self.project = self._project(0)
@@ -82,15 +88,18 @@ class Machine:
         return json.dumps(fields).encode()
 
     def registered_command(self) -> list[str]:
-        """The command that `recall setup` registers, with its launcher written."""
+        """The command that `recall setup` registers, with its launcher written where it uses one."""
         state = Path(self.paths.home)
-        entry = hook_entry(state, 300)
-        write_launcher(state)
+        if self.program is not None:
+            entry = entry_for(self.program, state, self.budget_ms)
+        else:
+            entry = hook_entry(state, self.budget_ms)
+            write_launcher(state)
         return [entry.command, *entry.args]
 
     def start(self) -> psutil.Process:
         """Start the daemon as the hook does and wait until it is at rest."""
-        start_daemon(self.paths.home)
+        start_daemon(self.paths.home, program=str(self.program or ""))
         return self.settled()
 
     def settled(self) -> psutil.Process:
@@ -108,15 +117,23 @@ class Machine:
             time.sleep(0.02)
         raise SystemExit(f"the daemon is not ready after {PATIENCE:g} s; see {self.paths.daemon_log}")
 
-    def journal(self, session: str) -> list[float]:
-        """Milliseconds that the daemon says it spent on each message whose session's name begins so."""
+    def spent(self, session: str) -> dict[str, float]:
+        """Milliseconds that the daemon says it spent on a message, by the session, of those whose name begins so."""
         lines = Path(self.paths.injections).read_text("utf-8").splitlines()
-        return [entry["ms"] for entry in map(json.loads, lines) if entry["session"].startswith(f"{session}-")]
+        entries = [entry for entry in map(json.loads, lines) if entry["session"].startswith(session)]
+        return {entry["session"]: entry["ms"] for entry in entries}
+
+    def journal(self, session: str) -> list[float]:
+        """The same, in the order of the messages, where `session` was given to `message`."""
+        return list(self.spent(f"{session}-").values())
 
 
 @contextmanager
 def machine() -> Iterator[Machine]:
-    """A machine that is gone afterwards, its daemon too. The bench's own environment becomes the machine's."""
+    """A machine that is gone afterwards, its daemon too, also when the bench is interrupted or told to end. The bench's
+    own environment becomes the machine's."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(number, _end)
     root = Path(tempfile.mkdtemp(prefix="recall-bench-")).resolve()
     for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
         del os.environ[name]
@@ -126,17 +143,68 @@ def machine() -> Iterator[Machine]:
         yield made
     finally:
         stop(made.paths)
+        _end_started(made)
         shutil.rmtree(root)
 
 
-def spawn_to_end(command: list[str], data: bytes) -> tuple[float, bytes]:
-    """Run a command as Claude Code runs a hook: (milliseconds until it has ended and both streams with it, stdout)."""
-    began = time.perf_counter()
-    done = subprocess.run(command, input=data, capture_output=True)
-    spent = (time.perf_counter() - began) * 1000
-    if done.returncode or done.stderr:
-        raise SystemExit(f"{command[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
-    return spent, done.stdout
+def _end(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _end_started(made: Machine) -> None:
+    """End daemons that were about to begin when the bench was interrupted: nothing else names this state folder."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid != os.getpid() and made.paths.home in process.cmdline():
+                process.kill()
+                process.wait(10)
+
+
+def spawn_to_end(command: Sequence[str], data: bytes, environment: Mapping[str, str] = {}) -> tuple[float, bytes]:
+    """Run a command as Claude Code runs a hook: (milliseconds until it has ended and both streams with it, stdout).
+
+    The leanest way that Python has: posix_spawn, and no object around the process; `data` and what comes back have to
+    fit into a pipe. `environment`: variables beside this process's own.
+    """
+    if sys.platform == "win32":
+        began = time.perf_counter()
+        done = subprocess.run(command, input=data, capture_output=True, env={**os.environ, **environment})
+        spent, code, output, errors = time.perf_counter() - began, done.returncode, done.stdout, done.stderr
+    else:
+        whole = {**os.environ, **environment}
+        began = time.perf_counter()
+        code, output, errors = _spawn(command, data, whole)
+        spent = time.perf_counter() - began
+    if code or errors:
+        raise SystemExit(f"{command[0]} ended with {code}: {errors.decode(errors='replace')}")
+    return spent * 1000, output
+
+
+if sys.platform != "win32":
+
+    def _spawn(command: Sequence[str], data: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
+        """Exit code, stdout and stderr. None of the descriptors made here is inherited but as one of the three."""
+        stdin, to_stdin = os.pipe()
+        from_stdout, stdout = os.pipe()
+        from_stderr, stderr = os.pipe()
+        streams = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate((stdin, stdout, stderr))]
+        default = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores these two, and a child would too
+        pid = os.posix_spawnp(command[0], list(command), environment, file_actions=streams, setsigdef=default)
+        for end in (stdin, stdout, stderr):
+            os.close(end)
+        with contextlib.suppress(BrokenPipeError):  # it has ended without reading
+            os.write(to_stdin, data)
+        os.close(to_stdin)
+        output, errors = _read(from_stdout), _read(from_stderr)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output, errors
+
+
+def _read(descriptor: int) -> bytes:
+    pieces = []
+    while piece := os.read(descriptor, 65_536):
+        pieces.append(piece)
+    os.close(descriptor)
+    return b"".join(pieces)
 
 
 def load_average() -> str:

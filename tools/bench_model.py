@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from bench_hook import AT_ONCE, figures, together
+from bench_calls import AT_ONCE, figures, together
 from bench_machine import Machine, load_average, machine, spawn_to_end
 from bench_memory import cpu_share
 from recall.cli.client import call
