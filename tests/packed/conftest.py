@@ -1,13 +1,11 @@
 """The packed program: built once a run, tried on machines without Python."""
 
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from packed.laptop import Laptop
+from packed.laptop import Laptop, borrowed
 from packed.releases import LATER, Release, build
 
 
@@ -27,9 +25,8 @@ def later() -> Release:
 
 @pytest.fixture
 def laptop() -> Iterator[Laptop]:
-    laptop = Laptop(Path(tempfile.mkdtemp(prefix="r-")).resolve())
-    yield laptop
-    laptop.close()
+    with borrowed() as laptop:
+        yield laptop
 
 
 @pytest.fixture

@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,19 @@ class Laptop:
         self.paths = StatePaths(str(self.place.data))
         self.link = self.home / ".local" / "bin" / "recall"
         self.settings = self.home / ".claude" / "settings.json"
+        self.crontab = root / "crontab"
+        self.seen = root / "environment"
         self._messages = 0
+
+    def keep_crontab(self, content: str = "") -> None:
+        """A `crontab` that keeps its table beside the home, for the machine's own is somebody's; it also notes the
+        environment that it is started with."""
+        self.bin.mkdir()
+        self.crontab.write_text(content)
+        program = self.bin / "crontab"
+        keep = f'if [ "$1" = -l ]; then cat "{self.crontab}"; else cat >"{self.crontab}"; fi'
+        program.write_text(f'#!/bin/sh\nenv >"{self.seen}"\n{keep}\n', encoding="utf-8")
+        program.chmod(0o755)
 
     def write_note(self) -> None:
         """A note that answers the question, and one that does not."""
@@ -125,3 +139,13 @@ class Laptop:
             process.kill()
             process.wait(10)
         shutil.rmtree(self.home.parent, ignore_errors=True)
+
+
+@contextmanager
+def borrowed() -> Iterator[Laptop]:
+    """A machine that is given back at the end."""
+    laptop = Laptop(Path(tempfile.mkdtemp(prefix="r-")).resolve())
+    try:
+        yield laptop
+    finally:
+        laptop.close()

@@ -38,9 +38,11 @@ class Release:
 
 def build(version: tuple[str, int] | None = None) -> Release:
     """Build a release of the sources as they are, or with another version and build number in them."""
-    out = BUILDS / f"{version[0] if version else 'this'}-{_digest()}"
+    kind = version[0] if version else "this"
+    out = BUILDS / f"{kind}-{_digest()}"
     if not (out / "done").exists():
-        shutil.rmtree(out, ignore_errors=True)
+        for older in BUILDS.glob(f"{kind}-*"):
+            shutil.rmtree(older)
         tree = _changed(out / "tree", version) if version else ROOT
         done = make(tree, out)
         assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"

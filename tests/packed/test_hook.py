@@ -5,14 +5,23 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from packed.laptop import FOUND, Laptop
+from packed.laptop import FOUND, Laptop, borrowed
 from packed.releases import BUILDS, Release, copy_sources, make
 from recall.wire.lock import HeldLock
 from support import wait_until
+
+
+@pytest.fixture(scope="module")
+def ready(release: Release) -> Iterator[Laptop]:
+    """One machine for this file: a hook changes nothing that another one sees, and installing takes its time."""
+    with borrowed() as laptop:
+        laptop.set_up(release.carrier)
+        yield laptop
 
 
 def test_it_answers_and_says_nothing_else(ready: Laptop) -> None:
@@ -92,12 +101,9 @@ def test_the_daemon_that_it_starts_has_nothing_of_the_session(ready: Laptop) -> 
 
 
 def test_what_a_command_starts_finds_the_systems_libraries(ready: Laptop) -> None:
-    ready.bin.mkdir()
-    program = ready.bin / "crontab"
-    program.write_text('#!/bin/sh\nenv >"$HOME/seen"\n')
-    program.chmod(0o755)
+    ready.keep_crontab()
     ready.recall("schedule", "--using", "cron", "--yes")
-    seen = (ready.home / "seen").read_text()
+    seen = ready.seen.read_text()
     assert "LD_LIBRARY_PATH" not in seen
     assert "_PYI_" not in seen
 

@@ -14,8 +14,7 @@ def test_from_one_file_to_headlines_to_the_next_version_to_nothing(
 ) -> None:
     laptop.write_note()
     laptop.settings.write_bytes(SETTINGS)
-    (laptop.home / "crontab").write_text(CRONTAB)
-    _crontab_program(laptop)
+    laptop.keep_crontab(CRONTAB)
     before = laptop.tree()
 
     said = laptop.run(release.carrier, "setup", "--yes")
@@ -24,7 +23,7 @@ def test_from_one_file_to_headlines_to_the_next_version_to_nothing(
     assert laptop.registered()[0] == str(laptop.place.pointer / "recall")
     assert FOUND in laptop.hook().stdout
     laptop.recall("schedule", "--every", "15m", "--using", "cron", "--yes")
-    assert str(laptop.place.pointer / "recall") in (laptop.home / "crontab").read_text()
+    assert str(laptop.place.pointer / "recall") in laptop.crontab.read_text()
 
     said = laptop.recall("upgrade", str(later.carrier))
     assert "takes the place of" in said.stderr
@@ -35,6 +34,7 @@ def test_from_one_file_to_headlines_to_the_next_version_to_nothing(
     assert [row["current"] for row in laptop.json("versions")["versions"]] == [False, True]
 
     laptop.recall("uninstall", "--purge")
+    assert laptop.crontab.read_text() == CRONTAB
     assert laptop.tree() == before
     assert laptop.processes() == []
 
@@ -64,11 +64,3 @@ def test_the_link_makes_way_for_another_program_called_recall(laptop: Laptop, re
     assert f"{laptop.link} is another program and stays" in said
     laptop.run(laptop.place.pointer / "recall", "uninstall", "--purge")
     assert laptop.link.read_text() == "#!/bin/sh\necho another\n"
-
-
-def _crontab_program(laptop: Laptop) -> None:
-    """A `crontab` that keeps its table in the home: the machine's own is somebody's."""
-    laptop.bin.mkdir()
-    program = laptop.bin / "crontab"
-    program.write_text('#!/bin/sh\nif [ "$1" = -l ]; then cat "$HOME/crontab"; else cat >"$HOME/crontab"; fi\n')
-    program.chmod(0o755)
