@@ -68,8 +68,14 @@ def uses_launcher(python: str, platform: str, *, frozen: bool) -> bool:
 
 
 def program_path(python: str, platform: str, *, frozen: bool) -> Path:
-    """The `recall` executable: the packed program itself, else the console script beside the interpreter."""
-    return Path(python) if frozen else Path(python).with_name("recall.exe" if platform == "win32" else "recall")
+    """The `recall` executable: the packed program itself, else the console script beside the interpreter. On Windows
+    the scripts of a Python that is no virtual environment stand in a folder of it."""
+    if frozen:
+        return Path(python)
+    if platform != "win32":
+        return Path(python).with_name("recall")
+    folder = Path(python).parent
+    return (folder if folder.name.lower() == "scripts" else folder / "Scripts") / "recall.exe"
 
 
 def own_program() -> Path:
