@@ -13,6 +13,7 @@ from recall.index.reading import RECIPE
 from recall.index.sources import GrowingSource, Source
 from recall.index.work import Progress, Report, Work
 from recall.late.late import Late
+from recall.store.kept import drop_old
 from recall.store.repair import set_aside
 from recall.store.writer import Writer
 from recall.wire.lock import HeldLock
@@ -51,7 +52,10 @@ def run(
             writer.check()
             writer.apply_recipe(RECIPE)
             embedding = Embedding(writer, embedder, late, pause, stop)
-            return Work(writer, embedding, progress).over(sources)
+            report = Work(writer, embedding, progress).over(sources)
+        if report.complete:
+            drop_old(path)
+        return report
 
     with lock:
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from recall.core.errors import StoreError, StoreTooNew
 from recall.store.guard import translated
+from recall.store.kept import keep_old
 from recall.store.migrations import SCHEMA_VERSION, migrate, version_of
 
 #: How long SQLite waits for another connection before it reports busy, in seconds.
@@ -40,6 +41,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA journal_mode = WAL")
+            keep_old(connection, path)
             migrate(connection)
         except BaseException:
             connection.close()

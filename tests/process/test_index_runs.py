@@ -1,6 +1,7 @@
 """Index runs in processes of their own: killed, run at once, read meanwhile, on a full disk, in a read-only folder."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from recall.embed.catalog import find_model
+from recall.store.migrations import MIGRATIONS, migrate
 from recall.store.reader import Reader
 from recall.store.views import Rows
 
@@ -153,6 +155,21 @@ def test_a_run_that_was_killed_is_gone_on_with(folders: Folders, chunks: int) ->
     assert len(folders.rows().documents) == NOTES
     assert_whole(folders.rows())
     assert whole_run(folders)["report"]["chunks_embedded"] == 0
+
+
+def test_an_index_of_an_older_format_is_kept_until_the_new_one_is_complete(folders: Folders) -> None:
+    connection = sqlite3.connect(folders.index, isolation_level=None)
+    migrate(connection, MIGRATIONS[:1])
+    connection.close()
+    kept = folders.index.with_name(f"{folders.index.name}.format1")
+    with runner(folders, "step") as process:
+        until(process, "waits")
+        step(process)
+        process.kill()
+    assert kept.exists()
+    assert whole_run(folders)["report"]["complete"]
+    assert not kept.exists()
+    assert_whole(folders.rows())
 
 
 def test_a_second_run_is_refused_while_the_first_goes_on_undisturbed(folders: Folders) -> None:
