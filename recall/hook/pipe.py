@@ -26,6 +26,9 @@ DEFAULT_BUDGET_MS = 300
 #: Part of the budget (ms) that the interpreter's start and the process's end take before and after this file's clock.
 OVERHEAD_MS = 40
 
+#: Windows tries for two seconds to reach a port that a killed daemon has left; a living one is reached at once.
+CONNECT_SECONDS = 0.1
+
 #: Values of CLAUDE_CODE_ENTRYPOINT that mean that no person sits there; `sdk-*` is the other family.
 AUTOMATED = ("mcp", "claude-code-github-action")
 
@@ -126,9 +129,14 @@ def connect(home: str, path: str = "") -> "tuple[_socket.socket, bytes, bytes] |
             sock.close()
     try:
         handle = os.open(home + "/" + ENDPOINT, os.O_RDONLY)
-        port, secret, proof = os.read(handle, 256).split()
+        try:
+            port, secret, proof = os.read(handle, 256).split()
+        finally:
+            os.close(handle)  # on Windows the daemon that we start could not put its own file there
         sock = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+        sock.settimeout(CONNECT_SECONDS)
         sock.connect(("127.0.0.1", int(port)))
+        sock.settimeout(None)
         return sock, secret, proof
     except (OSError, ValueError):
         return None

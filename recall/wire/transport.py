@@ -11,6 +11,7 @@ import secrets
 import socket
 import sys
 import time
+from collections.abc import Callable
 
 from recall.wire.lock import same_file
 from recall.wire.paths import MAX_SOCKET_PATH, StatePaths, make_private_folder
@@ -18,6 +19,11 @@ from recall.wire.protocol import MAX_HEADER, Reply, Request
 
 LOOPBACK = "127.0.0.1"
 BACKLOG = 128
+
+
+#: Windows neither deletes nor replaces a file that somebody reads: so often we try again, 20 ms apart. A hook reads the
+#: endpoint file for a fraction of one.
+_TRIES = 50 if sys.platform == "win32" else 0
 
 
 class Refused(Exception):
@@ -65,12 +71,22 @@ def listen(paths: StatePaths, transport: str) -> Listener:
 def _unlink(address: str) -> None:
     """Remove an address and, where it is in the short folder of a long state folder, that folder."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        os.unlink(address)
+        _insist(lambda: os.unlink(address))
     folder = os.path.dirname(address)
     if os.path.basename(os.path.dirname(folder)) == ".recall":
         with contextlib.suppress(OSError):
             os.rmdir(folder)
             os.rmdir(os.path.dirname(folder))
+
+
+def _insist(change: Callable[[], None]) -> None:
+    """Change a file that others may be reading at this moment."""
+    for _ in range(_TRIES):
+        try:
+            return change()
+        except PermissionError:
+            time.sleep(0.02)
+    return change()
 
 
 def _listen_unix(path: str) -> Listener:
@@ -101,7 +117,7 @@ def _listen_tcp(paths: StatePaths) -> Listener:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(f"{sock.getsockname()[1]} {secret} {proof}\n")
-        os.replace(temporary, paths.endpoint)
+        _insist(lambda: os.replace(temporary, paths.endpoint))
     except OSError:
         sock.close()
         raise
