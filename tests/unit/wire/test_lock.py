@@ -1,7 +1,6 @@
 """The held lock, with real processes on the other side."""
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from recall.wire.lock import HeldLock
@@ -77,10 +77,10 @@ def test_a_child_of_the_holder_does_not_inherit_the_lock(tmp_path: Path) -> None
         try:
             process.kill()
             process.wait()
-            os.kill(child, 0)
+            assert psutil.pid_exists(child)
             assert not HeldLock.is_held(path)
         finally:
-            os.kill(child, signal.SIGKILL)
+            psutil.Process(child).kill()
 
 
 def test_asking_about_a_missing_file_does_not_make_it(tmp_path: Path) -> None:
