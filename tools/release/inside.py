@@ -143,15 +143,17 @@ def _owner(source: str, owners: Mapping[str, str], root: Path, work: Path, known
     for native in known:
         if native.is_file(source):
             return native.name
-    own = {_plain(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")} | {_plain(sys.base_prefix + "/DLLs")}
+    own = {_plain(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
+    if (prefix := _plain(sys.base_prefix)) not in _SHARED_PREFIXES:
+        own.add(prefix)  # its libraries and framework beside the standard library, on macOS and on Windows
     below = {_plain(str(parent)) for parent in path.parents}
     if below & own and "site-packages" not in path.parts:
         return PYTHON
-    return PYTHON if path.name.startswith("libpython3") or path.name in _PYTHON_LIBRARIES else None
+    return PYTHON if path.name.startswith("libpython3") else None
 
 
-#: Python's own libraries beside its standard library: on macOS, on Windows.
-_PYTHON_LIBRARIES = ("Python", "python3.dll", f"python3{sys.version_info.minor}.dll")
+#: Where a Python shares its folder with everything else that is installed there.
+_SHARED_PREFIXES = ("/", "/usr", "/usr/local")
 
 
 def _plain(path: str) -> str:

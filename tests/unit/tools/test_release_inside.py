@@ -24,6 +24,7 @@ def test_each_file_has_its_owner(tmp_path: Path) -> None:
             "base_library.zip": str(work / "base_library.zip"),
             "python3.11/lib-dynload/_json.so": str(STDLIB / "lib-dynload" / "_json.so"),
             "recall/_models/a.toml": str(root / "models" / "a.toml"),
+            "libpython3.11.so.1.0": "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0",
         },
         {},
     )
@@ -36,6 +37,7 @@ def test_each_file_has_its_owner(tmp_path: Path) -> None:
         "base_library.zip": inside.PYTHON,
         "python3.11/lib-dynload/_json.so": inside.PYTHON,
         "recall/_models/a.toml": inside.OWN,
+        "libpython3.11.so.1.0": inside.PYTHON,
     }
     assert [native.name for native in contents.natives] == ["OpenSSL", "libyaml"], "the second by its module alone"
 
