@@ -7,7 +7,14 @@ Windows it is an executable, for there a script cannot be named as a command.
 
 import json
 import platform as machine
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TEMPLATE = Path(__file__).with_name("carrier.sh")
 
@@ -26,7 +33,7 @@ def build(program: Path, archive: Path, path: Path) -> Path:
     """Make the carrier of a finished program folder and its archive (see archives.py); its path."""
     said = json.loads((program / "program.json").read_bytes())
     if said["platform"].startswith("windows"):
-        return _build_windows(archive, path.with_name(f"{path.name}.exe"))
+        return build_executable(program, said["name"], path.with_name(f"{path.name}.exe"))
     path.write_bytes(head(said["name"], said["version"], said["platform"]) + archive.read_bytes())
     path.chmod(0o755)
     return path
@@ -56,5 +63,21 @@ def needs(platform: str) -> str:
     return "a version of macOS that its libraries know"
 
 
-def _build_windows(archive: Path, path: Path) -> Path:
-    raise NotImplementedError(archive, path)
+def build_executable(program: Path, name: str, path: Path) -> Path:
+    """Have PyInstaller make the carrier of a program folder; its path. Raises CalledProcessError."""
+    with tempfile.TemporaryDirectory() as work:
+        (Path(work) / "carried.txt").write_text(name, "utf-8")
+        with tarfile.open(Path(work) / "recall.tar.xz", "w:xz") as archive:
+            for entry in sorted(program.rglob("*")):
+                archive.add(entry, entry.relative_to(program).as_posix(), recursive=False, filter=_plain)
+        folders = ["--distpath", work, "--workpath", str(Path(work) / "work")]
+        command = [sys.executable, "-m", "PyInstaller", "pyinstaller.spec", "--noconfirm", "--log-level", "WARN"]
+        subprocess.run([*command, *folders, "--", "--carrier", work], cwd=ROOT, check=True)
+        return Path(shutil.move(Path(work) / f"recall-carrier{path.suffix}", path))
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Without the builder's name and times."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    return member

@@ -23,6 +23,9 @@ EXCLUDED = [
     "numpy._core._multiarray_tests", "httpx2._main", "httpx2.websockets", "tqdm.notebook",
 ]  # fmt: skip
 
+#: The carrier unpacks, compares and starts a program, no more.
+CARRIER_EXCLUDED = [*EXCLUDED, "numpy", "onnxruntime", "tokenizers", "huggingface_hub", "httpx2", "sqlite3", "ssl"]
+
 #: Of the hub's client `recall models add` needs addresses, headers and sessions; the client imports its parts when
 #: they are first used, so that a part that is missing is missed by nobody who does not ask for it.
 HUB_EXCLUDED = [
