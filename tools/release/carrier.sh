@@ -86,11 +86,10 @@ system ($said); it needs @NEEDS@, and a folder that programs may be run from"
 
 install() {
     fits
-    if [ -x "$data/versions/$name/recall" ]; then
+    if "$data/versions/$name/recall" --version >/dev/null 2>&1; then
         "$data/versions/$name/recall" "$@"
         code=$?
-        # 4: it has found itself damaged; 126 and more: it does not even start.
-        [ $code -eq 4 ] || [ $code -ge 126 ] || return $code
+        [ $code -eq 4 ] || return $code # 4: it has found itself damaged
     fi
     unpack
     "$fresh/recall" "$@"
