@@ -9,7 +9,7 @@ from pathlib import Path
 from recall.cli.client import call, current_folder
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, DaemonError, RecallError
-from recall.install.place import Place
+from recall.install.place import WINDOWS, Place
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths
 from recall.wire.spawn import start_daemon
@@ -34,7 +34,8 @@ def hand_over(paths: StatePaths, program: Path) -> None:
 
 
 def renew_entries(paths: StatePaths, place: Place) -> None:
-    """Rewrite the settings.json files that name the path of one version, as on Windows all do."""
+    """Rewrite what names the path of one version, as on Windows all does: settings.json files, and the schedule."""
+    from recall.schedule.schedulers import Task
     from recall.setup.places import settings_files
     from recall.setup.registration import entry_in, register
 
@@ -52,6 +53,12 @@ def renew_entries(paths: StatePaths, place: Place) -> None:
                     print(f"updated the hook in {settings}", file=sys.stderr)
         except RecallError as error:  # one file that cannot be edited must not keep the others back
             print(f"recall: {error}", file=sys.stderr)
+    task = Task()
+    try:
+        if WINDOWS and lasting and task.stands(paths.home) and task.renew(paths.home, str(lasting)):
+            print("updated the scheduled task", file=sys.stderr)
+    except RecallError as error:
+        print(f"recall: {error}", file=sys.stderr)
 
 
 def _pid(paths: StatePaths) -> int | None:

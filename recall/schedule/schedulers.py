@@ -237,6 +237,15 @@ class Task:
             raise refusal("schtasks /Delete", done)
         return f"took out the scheduled task {name}"
 
+    def renew(self, home: str, program: str) -> bool:
+        """Have the task that stands run another program, as often as before; whether it did not yet. Windows has no
+        link by which a task could outlive an upgrade. Raises RecallError."""
+        minutes = task.minutes_in(self._query(name_of(home)))
+        if not minutes or self.is_current(job := Job(program, home, minutes)):
+            return False
+        self.install(job)
+        return True
+
     def _query(self, name: str) -> bytes:
         """The definition that stands, as far as it is ASCII; nothing where there is none, whatever the exit code
         says (Wine's schtasks always says 0)."""

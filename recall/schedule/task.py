@@ -1,5 +1,6 @@
 """The definition of a Windows scheduled task, as a pure function of a job."""
 
+import re
 import subprocess
 from hashlib import sha256
 from html import escape
@@ -8,6 +9,8 @@ from recall.schedule.job import Job
 
 #: A console program would open a window in the person's face at every run; this host gives it none.
 HOST = "conhost.exe"
+
+_INTERVAL = re.compile(rb"<Interval>PT(?:(\d+)H)?(?:(\d+)M)?</Interval>")
 
 # The defaults would not start on battery and stop where the cable is pulled; three days is the default limit of a run.
 _TASK = """\
@@ -71,3 +74,10 @@ def mark(job: Job) -> str:
     may have no letter of the path, and rewrites the definition besides."""
     text = f"{HOST} {subprocess.list2cmdline(job.command)} {job.minutes}"
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def minutes_in(definition: bytes) -> int:
+    """How often a task runs, of the definition that schtasks shows, which writes an hour as PT1H; 0 where it says
+    nothing of that."""
+    found = _INTERVAL.search(definition)
+    return 60 * int(found[1] or 0) + int(found[2] or 0) if found else 0

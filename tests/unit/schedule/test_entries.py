@@ -78,6 +78,11 @@ def test_the_windows_task_reads_back() -> None:
     assert task.mark(job) in task.definition(job)
 
 
+@pytest.mark.parametrize(("interval", "minutes"), [("PT15M", 15), ("PT1H", 60), ("PT1H30M", 90), ("P1D", 0), ("", 0)])
+def test_how_often_a_task_runs_is_read_as_windows_writes_it(interval: str, minutes: int) -> None:
+    assert task.minutes_in(f"<Task><Interval>{interval}</Interval></Task>".encode()) == minutes
+
+
 def test_a_task_is_told_from_one_with_another_time_program_or_folder() -> None:
     others = [Job("/opt/recall", "/home/a/state", 30), Job("/opt/new", "/home/a/state", 15), AWKWARD]
     assert len({task.mark(job) for job in (PLAIN, *others)}) == 4

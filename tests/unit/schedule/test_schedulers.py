@@ -198,8 +198,12 @@ def test_a_task_is_created_from_utf_16_recognised_and_deleted(machine: Machine) 
     assert (machine.root / "task.xml").read_bytes().decode("utf-16").startswith("<?xml")
     assert task.is_current(JOB)
     assert not task.is_current(Job(JOB.program, JOB.home, 30))
+    assert task.renew(JOB.home, r"C:\recall\versions\2\recall.exe")
+    assert task.is_current(Job(r"C:\recall\versions\2\recall.exe", JOB.home, JOB.minutes))
+    assert not task.renew(JOB.home, r"C:\recall\versions\2\recall.exe")
     task.remove(JOB.home)
     assert not task.stands(JOB.home)
+    assert not task.renew(JOB.home, r"C:\recall\versions\3\recall.exe")
 
 
 def test_systemd_is_taken_where_it_answers_else_cron_else_what_holds_the_entry(
