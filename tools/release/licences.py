@@ -62,9 +62,9 @@ def distribution_section(of: Distribution) -> Section:
 
 
 def native_section(of: Native, version: str, files: Iterable[str]) -> Section:
-    """A native library: the files that are it, or that it is linked into Python."""
+    """A native library: the files that are it, or that it has none."""
     listed = sorted(files)
-    note = f"Files: {', '.join(listed)}" if listed else "Linked into Python's own libraries."
+    note = f"Files: {', '.join(listed)}" if listed else "Linked into the libraries that need it."
     return Section(of.name, version, of.licence, of.home, (note,), (("", of.text.strip("\n")),) if of.text else ())
 
 
