@@ -21,7 +21,8 @@ from recall.setup.jsontext import Node, Style
 
 EVENT = "UserPromptSubmit"
 LAUNCHER_NAMES = ("recall-hook", "recall-hook.exe")
-PROGRAM_NAMES = ("recall", "recall.exe")
+#: The program, or the file of a release that carries it: both can be named in settings.json by hand.
+_PROGRAM = re.compile(r"recall(-\d+\.\d+\.\d+\w*-(linux|macos|windows)-\w+)?(\.exe)?")
 
 _PLAIN = Style(line_end="\n", indent="  ", colon=": ", comma=" ", inline=False)
 _ADVICE = "correct that place by hand and run the command again"
@@ -112,7 +113,7 @@ def registered(raw: bytes) -> HookEntry | None:
 def calls_recall(command: str, args: Sequence[str]) -> bool:
     """Marker keys are forbidden by the client's schema, so the command tells: our launcher, or `recall` with `hook`."""
     name = re.split(r"[/\\]", command)[-1]
-    return name in LAUNCHER_NAMES or (name in PROGRAM_NAMES and list(args[:1]) == ["hook"])
+    return name in LAUNCHER_NAMES or (_PROGRAM.fullmatch(name) is not None and list(args[:1]) == ["hook"])
 
 
 def hooks_disabled(raw: bytes) -> bool:

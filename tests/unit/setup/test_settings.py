@@ -88,6 +88,8 @@ def test_a_path_that_json_cannot_hold_is_refused() -> None:
         {"type": "command", "command": "/v/bin/recall", "args": ["hook"]},
         {"type": "command", "command": "C:\\v\\Scripts\\recall.exe", "args": ["hook", "--home", "C:\\s"]},
         {"type": "command", "command": "recall", "args": ["hook"], "timeout": 5.5},
+        {"type": "command", "command": "/home/me/Downloads/recall-0.1.0-linux-x86_64", "args": ["hook"]},
+        {"type": "command", "command": "C:\\d\\recall-1.2.3rc1-windows-x86_64.exe", "args": ["hook"]},
     ],
 )
 def test_an_entry_of_ours_is_known_by_its_command(handler: dict[str, object]) -> None:
