@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ BUILDS = ROOT / "build" / "packed-tests"
 
 #: What a release is made of.
 SOURCES = ("recall", "tools", "models", "pyinstaller.spec", "pyproject.toml")
+
+KEPT_SECONDS = 7200.0
 
 LATER = ("9.8.7", 9_008_007)
 
@@ -42,7 +45,8 @@ def build(version: tuple[str, int] | None = None) -> Release:
     out = BUILDS / f"{kind}-{_digest()}"
     if not (out / "done").exists():
         for older in BUILDS.glob(f"{kind}-*"):
-            shutil.rmtree(older)
+            if time.time() - older.stat().st_mtime > KEPT_SECONDS:  # a younger one may be another run's
+                shutil.rmtree(older)
         tree = _changed(out / "tree", version) if version else ROOT
         done = make(tree, out)
         assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
