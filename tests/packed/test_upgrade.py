@@ -57,7 +57,7 @@ def test_what_runs_goes_on_while_its_version_is_replaced_and_cleaned_up(
         env=ready.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     ) as old:  # fmt: skip
         try:
-            wait_until(lambda: (ready.home / "another" / "daemon.lock").exists(), "another daemon runs", 30)
+            wait_until((ready.home / "another" / "daemon.lock").exists, "another daemon runs", 30)
             ready.recall("upgrade", str(later.carrier))
             names = {row["name"]: row["in_use"] for row in ready.json("versions")["versions"]}
             assert names[release.name]
