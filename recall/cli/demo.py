@@ -77,7 +77,7 @@ def _show(root: Path, paths: StatePaths) -> None:
 
     began = time.perf_counter()
     call_warm(paths, "query", {"question": "warm up", "cwd": str(project)})
-    print(f"daemon started and warm after {time.perf_counter() - began:.1f} s\n")
+    print(f"daemon started and warm after {time.perf_counter() - began:.1f} s\n", flush=True)
 
     entry = hook_entry(state, 300)
     if entry.command == str(launcher_path(state)):
