@@ -1,7 +1,10 @@
 """`recall stop`: ends the daemon."""
 
 import argparse
+import contextlib
 import time
+
+import psutil
 
 from recall.cli.client import call
 from recall.core.errors import DaemonError, DaemonUnreachable
@@ -11,6 +14,8 @@ from recall.wire.paths import StatePaths, state_home
 HELP = "end the daemon; the next message starts it again"
 #: Longer than a daemon takes to notice that its address was removed, and to end (recall.daemon.main.PLACE_SECONDS).
 WAIT_SECONDS = 40.0
+#: Seconds that a process gets to end once it has released its lock.
+END_SECONDS = 10.0
 
 
 def add_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -28,6 +33,7 @@ def stop(paths: StatePaths) -> bool:
     if not HeldLock.is_held(paths.daemon_lock):
         return False
     deadline = time.monotonic() + WAIT_SECONDS
+    process = _process(paths)
     asked = False
     while HeldLock.is_held(paths.daemon_lock):
         if not asked:
@@ -42,4 +48,16 @@ def stop(paths: StatePaths) -> bool:
                 "and end it by hand"
             )
         time.sleep(0.02)
+    if process is not None:
+        with contextlib.suppress(psutil.Error):  # it has let go of everything; its end takes some moments more
+            process.wait(END_SECONDS)
     return True
+
+
+def _process(paths: StatePaths) -> psutil.Process | None:
+    """The daemon's process, None where it does not tell."""
+    try:
+        found = call(paths, "status", timeout=2.0)
+        return psutil.Process(int(found["pid"]))
+    except (DaemonError, psutil.Error, KeyError, TypeError):
+        return None

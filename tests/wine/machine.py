@@ -89,6 +89,7 @@ class Machine:
         self.python = f"{_PYTHON_FOLDER}\\python.exe"
         #: The console script, as an installer makes it.
         self.script = f"{_PYTHON_FOLDER}\\Scripts\\recall.exe"
+        self._desktop: subprocess.Popen[bytes] | None = None
         self._environment = {
             **_REAL_ENVIRONMENT,
             "WINEPREFIX": str(self.prefix),
@@ -137,15 +138,24 @@ class Machine:
         return done.stdout
 
     def start(self) -> None:
-        """Boot it; Wine's services would otherwise start with the first command and keep its streams."""
+        """Boot it, desktop included: what Wine starts of itself would otherwise come with the first command that needs
+        it and keep that command's streams open."""
         subprocess.run([str(_server()), "-p"], env=self._environment, **_NO_STREAMS)  # type: ignore[call-overload]
         self._quietly("wineboot", "-i")
+        self._desktop = subprocess.Popen(
+            [str(_wine()), self.python, "-c", _KEEP_DESKTOP], env=self._environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert self._desktop.stdout is not None
+        assert self._desktop.stdout.readline(), "Wine has made no desktop"
         self.path(f"{_PYTHON_FOLDER}\\Lib\\site-packages\\recall.pth").write_text(self.named(ROOT), encoding="utf-8")
 
     def stop(self) -> None:
         """Switch it off, with all that runs on it."""
         subprocess.run([str(_server()), "-k"], env=self._environment, **_NO_STREAMS)  # type: ignore[call-overload]
         subprocess.run([str(_server()), "-w"], env=self._environment, **_NO_STREAMS)  # type: ignore[call-overload]
+        if self._desktop is not None:
+            self._desktop.communicate()
 
     def _quietly(self, *command: str) -> None:
         subprocess.run(  # type: ignore[call-overload]
@@ -196,6 +206,14 @@ class Machine:
 
 
 _NO_STREAMS: dict[str, int] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+
+#: Wine ends the desktop with the last process that uses it.
+_KEEP_DESKTOP = """
+import ctypes, time
+ctypes.WinDLL("user32").GetDesktopWindow()
+print("there", flush=True)
+time.sleep(1e6)
+"""
 
 _MAKE_SCRIPT = """
 from pip._vendor.distlib.scripts import ScriptMaker
