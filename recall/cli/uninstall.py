@@ -11,7 +11,7 @@ from recall.cli.client import current_folder
 from recall.cli.stop import stop
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, RecallError, SettingsError
-from recall.install.place import own_place
+from recall.install.place import Place, own_place
 from recall.wire.paths import StatePaths, state_home
 
 HELP = "take out the hook, the schedule, the daemon and the installed program; notes, index and settings of recall stay"
@@ -56,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if place is not None:
         for line in remove_program(place):
             print(line)
+    elif names := Place.of_user().names():
+        print(f"the packed program stays: {Place.of_user().program(names[-1])} uninstall removes it")
     return 0
 
 
