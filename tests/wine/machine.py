@@ -173,6 +173,7 @@ class Machine:
         wheels = [*_needed(), *PINNED, *ON_WINDOWS, *TOOLS]
         platform = ["--platform", "win_amd64", "--python-version", "3.13", "--only-binary=:all:"]
         _pip("install", *platform, "--no-compile", "--target", str(folder / "Lib" / "site-packages"), *wheels)
+        (folder / "Lib" / "site-packages" / "sitecustomize.py").write_text(_SITE)
         library = self.path("C:\\windows\\system32\\bcryptprimitives.dll")
         source = HERE / "bcryptprimitives.c"
         build = [COMPILER, "-shared", "-nostdlib", "-O2", "-Wl,-e,0", "-o", str(library), str(source), "-ladvapi32"]
@@ -206,6 +207,12 @@ class Machine:
 
 
 _NO_STREAMS: dict[str, int] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+
+#: What the machine's Python compiles of this checkout stays on the machine.
+_SITE = """
+import sys
+sys.pycache_prefix = "C:\\\\compiled"
+"""
 
 #: Wine ends the desktop with the last process that uses it.
 _KEEP_DESKTOP = """
