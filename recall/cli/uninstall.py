@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     paths, place = StatePaths(state_home(arguments.home)), own_place()
     home = Path(paths.home)
-    removed = _unregister_everywhere(home, _claude_folders(paths))
+    removed, others = _unregister_everywhere(home, _claude_folders(paths))
     for line in unschedule(home):
         print(line)
     launcher = launcher_path(home)
@@ -53,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         _purge(purge, paths)
     elif home.exists():
         print(f"the index and the configuration stay in {home}; `recall uninstall --purge` deletes them too")
-    if place is not None:
+    if place is not None and others:
+        print(f"the program stays, for {', '.join(map(str, others))} still calls it")
+    elif place is not None:
         for line in remove_program(place):
             print(line)
     elif names := Place.of_user().names():
@@ -69,8 +71,9 @@ def _purge(purge: Callable[[StatePaths], list[Path]], paths: StatePaths) -> None
         print(f"what is not recall's stays there: {', '.join(others)}")
 
 
-def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> bool:
-    """Take our entries out of every settings file; whether there was one.
+def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> tuple[bool, list[Path]]:
+    """Take our entries out of every settings file; whether there was one, and the files that call recall with another
+    state folder, which stay.
 
     A file that cannot be edited does not keep the hook in the others. Raises SettingsError at the end, naming those
     that may still call us.
@@ -78,11 +81,12 @@ def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> bool:
     from recall.setup.places import settings_files
     from recall.setup.registration import entry_in, may_call_us, unregister
 
-    removed, refused = False, []
+    removed, others, refused = False, [], []
     for settings in settings_files(home, claude_folders, os.environ, current_folder()):
         try:
             entry = entry_in(settings)
             if entry and entry.home not in (None, str(home)):
+                others.append(settings)
                 print(
                     f"{settings} calls recall with another state folder and stays: recall uninstall --home {entry.home}"
                 )
@@ -94,7 +98,7 @@ def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> bool:
                 refused.append(str(error))
     if refused:
         raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings.json lets go"]))
-    return removed
+    return removed, others
 
 
 def _claude_folders(paths: StatePaths) -> list[Path]:

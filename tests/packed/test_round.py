@@ -64,3 +64,18 @@ def test_the_link_makes_way_for_another_program_called_recall(laptop: Laptop, re
     assert f"{laptop.link} is another program and stays" in said
     laptop.run(laptop.place.pointer / "recall", "uninstall", "--purge")
     assert laptop.link.read_text() == "#!/bin/sh\necho another\n"
+
+
+def test_the_program_stays_while_a_settings_file_calls_it_with_another_state_folder(
+    laptop: Laptop, release: Release
+) -> None:
+    laptop.write_note()
+    other = str(laptop.home / "another state")
+    laptop.run(release.carrier, "setup", "--yes", "--home", other)
+    said = laptop.recall("uninstall").stdout
+    assert f"recall uninstall --home {other}" in said
+    assert f"the program stays, for {laptop.settings} still calls it" in said
+    assert laptop.hook().returncode == 0
+    laptop.recall("uninstall", "--home", other, "--purge")
+    assert not laptop.place.versions.exists()
+    assert laptop.processes() == []

@@ -1,8 +1,8 @@
 #!/bin/sh
 # recall-carrier 1 name=@NAME@ platform=@PLATFORM@
 #
-# recall @VERSION@ for @PLATFORM@ in one file. Run it: the first time it installs itself for you, from then on it runs what
-# it has installed. This text is followed by a compressed archive of the program; nothing is unpacked anywhere else.
+# recall @VERSION@ for @PLATFORM@ in one file. Run it: the first time it installs itself for you, from then on it runs
+# what it has installed. This text is followed by a compressed archive of the program, which is unpacked nowhere else.
 #
 #   sh FILE install    installs and does nothing else
 #   sh FILE COMMAND    installs where needed, then runs `recall COMMAND`
@@ -20,9 +20,6 @@ if [ "$data/current" -ef "$data/versions/$name" ] && [ "${1-}" != install ]; the
     exec "$data/current/recall" "$@"
 fi
 
-umask 077
-LC_ALL=C
-
 hook=
 if [ "${1-}" = hook ] || { [ $# -eq 0 ] && [ ! -t 0 ]; }; then hook=yes; fi
 for word; do case $word in -h | --help) hook= ;; esac done
@@ -36,7 +33,7 @@ fail() {
 }
 
 newer() { # whether version $1 is above version $2
-    [ "$1" != "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)" = "$1" ]
+    [ "$1" != "$2" ] && [ "$(printf '%s\n' "$1" "$2" | LC_ALL=C sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)" = "$1" ]
 }
 
 fits() {
@@ -72,30 +69,42 @@ unpack() { # the program into a fresh folder beside the versions
 "
         folder=$(dirname "$folder")
     done
-    said=$(mkdir -p "$fresh" 2>&1) || case $said in *"No space left"* | *[Qq]uota*) refused "$said" ;; *) unwritable "$said" ;; esac
+    if ! said=$(LC_ALL=C mkdir -p "$fresh" 2>&1); then
+        case $said in *"No space left"* | *[Qq]uota*) refused "$said" ;; *) unwritable "$said" ;; esac
+    fi
     [ -z "$missing" ] || printf %s "$missing" >>"$data/made.txt"
     for other in "$data"/versions/.new-*; do # of installations that were killed
         kill -0 "${other##*-}" 2>/dev/null || rm -rf "$other"
     done
-    # tar ends well also where gzip finds bytes that are not those packed; recall itself compares each file later.
-    said=$({ tail -c "+$archive_at" "$0" | { gzip -dc || echo damaged >&2; } | tar -xof - -C "$fresh" --strip-components=1; } 2>&1) || refused "$said"
+    said=$(expand 2>&1) || refused "$said"
     [ -z "$said" ] || refused "$said"
     said=$("$fresh/recall" --version 2>&1) || fail "the program that was unpacked into $data does not start on this \
 system ($said); it needs @NEEDS@, and a folder that programs may be run from"
 }
 
+expand() { # tar ends well also where gzip finds other bytes than were packed; recall itself compares each file later
+    tail -c "+$archive_at" "$0" | { LC_ALL=C gzip -dc || echo damaged >&2; } |
+        LC_ALL=C tar -xof - -C "$fresh" --strip-components=1
+}
+
 install() {
     fits
+    mask=$(umask)
+    umask 077 # what is installed is its owner's alone; what the person's commands write later is as always
     if "$data/versions/$name/recall" --version >/dev/null 2>&1; then
         "$data/versions/$name/recall" "$@"
         code=$?
-        [ $code -eq 4 ] || return $code # 4: it has found itself damaged
+        if [ $code -ne 4 ]; then # it has found itself damaged
+            umask "$mask"
+            return $code
+        fi
     fi
     unpack
     "$fresh/recall" "$@"
     code=$?
     rm -rf "$fresh"
     trap - EXIT INT HUP TERM
+    umask "$mask"
     return $code
 }
 
@@ -110,9 +119,9 @@ current=${current##*/}
 
 if [ -n "$current" ] && ! newer "$version" "${current%-*}"; then
     if newer "${current%-*}" "$version"; then
-        say "recall ${current%-*} is installed and runs; this file holds the older $version (\`recall upgrade FILE\` would take it)"
+        say "recall ${current%-*} is installed and runs; this file holds the older $version (\`recall upgrade FILE\` takes it)"
     else
-        say "another build of recall $version is installed and runs (\`recall upgrade FILE\` would take the one in this file)"
+        say "another build of recall $version is installed and runs (\`recall upgrade FILE\` takes the one in this file)"
     fi
     exec "$data/current/recall" "$@"
 fi
