@@ -61,6 +61,7 @@ def main() -> None:
         at_once(made, hook)
         stopped_daemon(made, hook)
         no_daemon(made, hook)
+        print(f"at the end: {load_average()}, some of it from here")
 
 
 def one_by_one(made: Machine, hook: list[str], packed: Packed | None, calls: int) -> None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from recall.cli.client import call, current_folder
+from recall.cli.stop import daemon_process, wait_for_end
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, DaemonError, RecallError
 from recall.install.place import WINDOWS, Place
@@ -22,11 +23,12 @@ def hand_over(paths: StatePaths, program: Path) -> None:
     """Where a daemon runs, have this program's take its place; until that has loaded, the old one answers."""
     if not HeldLock.is_held(paths.daemon_lock):
         return
-    before = _pid(paths)
+    before = daemon_process(paths)
     start_daemon(paths.home, replace="any", program=str(program))
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        if _pid(paths) not in (None, before):
+        if _pid(paths) not in (None, before.pid if before else None):
+            wait_for_end(before)
             print("the daemon has changed over too", file=sys.stderr)
             return
         time.sleep(0.05)

@@ -33,7 +33,7 @@ def stop(paths: StatePaths) -> bool:
     if not HeldLock.is_held(paths.daemon_lock):
         return False
     deadline = time.monotonic() + WAIT_SECONDS
-    process = _process(paths)
+    process = daemon_process(paths)
     asked = False
     while HeldLock.is_held(paths.daemon_lock):
         if not asked:
@@ -48,13 +48,18 @@ def stop(paths: StatePaths) -> bool:
                 "and end it by hand"
             )
         time.sleep(0.02)
-    if process is not None:
-        with contextlib.suppress(psutil.Error):  # it has let go of everything; its end takes some moments more
-            process.wait(END_SECONDS)
+    wait_for_end(process)
     return True
 
 
-def _process(paths: StatePaths) -> psutil.Process | None:
+def wait_for_end(process: psutil.Process | None) -> None:
+    """Wait for a daemon that has let go of everything: the end of its process takes some moments more."""
+    if process is not None:
+        with contextlib.suppress(psutil.Error):
+            process.wait(END_SECONDS)
+
+
+def daemon_process(paths: StatePaths) -> psutil.Process | None:
     """The daemon's process, None where it does not tell."""
     try:
         found = call(paths, "status", timeout=2.0)
