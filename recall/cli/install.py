@@ -10,7 +10,7 @@ from recall.cli.handover import hand_over, renew_entries
 from recall.core.errors import UsageError
 from recall.install.adopt import adopt, copy_in, make_room, refusals
 from recall.install.cleanup import clean_up
-from recall.install.link import Link, ensure_link
+from recall.install.link import ensure_link, link_path
 from recall.install.place import PROGRAM, WINDOWS, Place, own_name
 from recall.install.program import Program, check, read_program
 from recall.install.switch import Switch, switch
@@ -41,8 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.adopted:
             check(program)
         done = switch(place, program.name, asked=arguments.switch)
-        link = ensure_link(place)
-    for line in (*sentences(program, done), *_link_sentences(link, place)):
+    for line in (*sentences(program, done), *_link_sentences(place)):
         print(line, file=sys.stderr)
     if done.before not in (None, done.now):
         paths = StatePaths(state_home(arguments.home))
@@ -86,9 +85,13 @@ def sentences(program: Program, done: Switch) -> list[str]:
     return [f"another build of recall {version} stays; `--switch` takes this one"]
 
 
-def _link_sentences(link: Link | None, place: Place) -> list[str]:
-    """How it is called from now on, where that has changed."""
+def _link_sentences(place: Place) -> list[str]:
+    """Make the link; how recall is called from now on, where that has changed."""
     program = place.lasting_program()
+    try:
+        link = ensure_link(place)
+    except OSError as error:
+        return [f"{link_path()} cannot be made ({error.strerror}); call recall by its path: {program}"]
     if link is None:
         return [f"call it by its path: {program}"]
     if link.state == "taken":

@@ -61,6 +61,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         print(f"recall: {system_error(error)}", file=sys.stderr)
+        sys.stdout = None  # what it still holds cannot be written either, and the interpreter would complain
         return 1
     except KeyboardInterrupt:
         print("recall: interrupted", file=sys.stderr)

@@ -12,7 +12,7 @@ from recall.cli.client import current_folder
 from recall.cli.index import index, summary
 from recall.cli.pace import settle_pace
 from recall.core.config import load_config
-from recall.core.errors import ModelError, SettingsError, UsageError
+from recall.core.errors import ModelError, RecallError, SettingsError, UsageError
 from recall.wire.paths import StatePaths, make_private_folder, state_home
 
 if TYPE_CHECKING:
@@ -176,11 +176,14 @@ def _write_launcher(paths: StatePaths) -> "HookEntry":
 
 def _register(paths: StatePaths, settings: Path) -> None:
     """Write the launcher where one is used, and the entry that names it."""
-    from recall.setup.registration import entry_in, register
+    from recall.setup.registration import entry_in, register, unregister
 
     entry = _write_launcher(paths)
     before = entry_in(settings)
     outcome = register(settings, entry, Path(paths.home))
+    if not Path(entry.command).exists():  # an uninstall has run meanwhile, and found no entry to take out
+        unregister(settings, Path(paths.home))
+        raise RecallError(f"{entry.command} was removed while setup ran; install recall and run setup again")
     words = {"added": "registered the hook in", "updated": "updated the hook in", "unchanged": "the hook stands in"}
     print(f"{words[outcome.action]} {settings}" + (f"; the old file: {outcome.backup}" if outcome.backup else ""))
     if before and before.home not in (None, paths.home):

@@ -3,6 +3,7 @@
 import argparse
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from recall.core.config import load_config
 from recall.core.errors import ConfigError, RecallError, SettingsError
 from recall.install.place import Place, own_place
 from recall.wire.paths import StatePaths, state_home
+from recall.wire.spawn import is_frozen
 
 HELP = "take out the hook, the schedule, the daemon and the installed program; notes, index and settings of recall stay"
 
@@ -34,11 +36,15 @@ def run(arguments: argparse.Namespace) -> int:
     from recall.setup.launcher import launcher_path
     from recall.setup.purge import purge
 
-    paths, place = StatePaths(state_home(arguments.home)), own_place()
+    paths = StatePaths(state_home(arguments.home))
+    place = own_place() or (Place.of_user() if is_frozen() else None)  # unpacked by hand it removes what it installed
     home = Path(paths.home)
     removed, others = _unregister_everywhere(home, _claude_folders(paths))
-    for line in unschedule(home):
-        print(line)
+    try:
+        for line in unschedule(home):
+            print(line)
+    except RecallError as error:  # a scheduler that refuses must not keep the rest here
+        print(f"recall: {error}", file=sys.stderr)
     launcher = launcher_path(home)
     if not removed:
         print("no settings.json called recall")
@@ -51,11 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"removed {launcher.parent}")
     if arguments.purge:
         _purge(purge, paths)
-    elif home.exists():
+    elif Path(paths.index).exists():
         print(f"the index and the configuration stay in {home}; `recall uninstall --purge` deletes them too")
     if place is not None and others:
-        print(f"the program stays, for {', '.join(map(str, others))} still calls it")
-    elif place is not None:
+        raise SettingsError(f"the program stays, for {', '.join(map(str, others))} still calls it")
+    if place is not None:
         for line in remove_program(place):
             print(line)
     elif names := Place.of_user().names():
@@ -63,10 +69,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _purge(purge: Callable[[StatePaths], list[Path]], paths: StatePaths) -> None:
+def _purge(purge: Callable[[StatePaths], list[Path] | None], paths: StatePaths) -> None:
     left = purge(paths)
+    if left is None:
+        print(f"recall has kept nothing in {paths.home}")
+        return
     print(f"deleted what recall kept in {paths.home}")
-    others = [path.name for path in left if path.name not in ("versions", "current", "install.lock", "made.txt")]
+    program = ("versions", "current", "install.lock", "made.txt") if paths.home == str(Place.of_user().data) else ()
+    others = [path.name for path in left if path.name not in program]
     if others:
         print(f"what is not recall's stays there: {', '.join(others)}")
 
@@ -85,7 +95,7 @@ def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> tuple[bool
     for settings in settings_files(home, claude_folders, os.environ, current_folder()):
         try:
             entry = entry_in(settings)
-            if entry and entry.home not in (None, str(home)):
+            if entry and entry.home and os.path.realpath(entry.home) != os.path.realpath(home):
                 others.append(settings)
                 print(
                     f"{settings} calls recall with another state folder and stays: recall uninstall --home {entry.home}"

@@ -1,13 +1,13 @@
 """`recall upgrade FILE`: installs another version, newer or older, and uses it from now on."""
 
 import argparse
-import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from recall.core.errors import InstallError
-from recall.install.place import MANIFEST, PROGRAM, WINDOWS
+from recall.install.place import MANIFEST, PROGRAM, WINDOWS, Place
 
 HELP = "install the version in a file, newer or older, and use it from now on; open sessions go on"
 
@@ -24,7 +24,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.home:
         words += ["--home", arguments.home]
     # What installs is the version that comes: it knows best what it needs.
-    return subprocess.run(words, stdin=subprocess.DEVNULL, check=False).returncode
+    code = subprocess.run(words, stdin=subprocess.DEVNULL, check=False).returncode
+    current = Place.of_user().current()
+    if code == 0 and name_in(arguments.file, current) != (current or ""):
+        raise InstallError(f"expected {arguments.file} to install its version, found that it did not; fetch it again")
+    return code
 
 
 def installer(file: Path) -> list[str]:
@@ -34,13 +38,21 @@ def installer(file: Path) -> list[str]:
         return [str(path / PROGRAM)]
     if path.is_dir() or not path.is_file():
         what = "a folder without a program in it" if path.is_dir() else "no such file"
-        raise InstallError(f"expected the file of a recall release, found {what}: {file}")
+        raise InstallError(f"expected the file of a recall release, or its unpacked archive, found {what}: {file}")
     with path.open("rb") as opened:
         begin = opened.read(200)
     if WINDOWS and begin.startswith(b"MZ"):
         return [str(path)]
     if not WINDOWS and _MARK in begin:
         return ["/bin/sh", str(path)]
-    raise InstallError(
-        f"expected the file of a recall release for {sys.platform}, found something else: {os.fspath(file)}"
-    )
+    hint = "; unpack an archive and give its folder" if path.suffix in (".gz", ".zip") else ""
+    raise InstallError(f"expected the file of a recall release for {sys.platform}, found something else: {file}{hint}")
+
+
+def name_in(file: Path, unknown: str | None) -> str:
+    """The version that a carrier for Linux or macOS names in its head, `unknown` for other files."""
+    found = None
+    if file.is_file() and not WINDOWS:
+        with file.open("rb") as opened:
+            found = re.search(rb"^# recall-carrier \d+ name=(\S+)", opened.read(200), re.MULTILINE)
+    return found[1].decode("ascii", "replace") if found else unknown or ""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recall.core.errors import InstallError
-from recall.install.cleanup import FRESH, remove_version
+from recall.install.cleanup import remove_version
 from recall.install.made import make_folder
-from recall.install.place import Place
+from recall.install.place import FRESH, Place
 from recall.install.program import Program, check, read_program, sync
 
 

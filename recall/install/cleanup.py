@@ -8,10 +8,8 @@ from pathlib import Path
 import psutil
 
 from recall.install.in_use import is_in_use, lock_path
-from recall.install.place import Place
+from recall.install.place import FRESH, Place
 
-#: How a folder is called while it is being filled; the process that does it stands behind this.
-FRESH = ".new-"
 #: How a folder is called while it is being removed: nobody takes the rest of it for a version.
 _GOING = ".old-"
 

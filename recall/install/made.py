@@ -25,15 +25,15 @@ def remember(place: Place, folders: list[Path]) -> None:
 
 
 def made_folders(place: Place) -> list[Path]:
-    """The folders that were made, the innermost first."""
+    """The folders that were made, the innermost first. Others can be none: those above the data and the link."""
     try:
         text = (place.data / "made.txt").read_text("utf-8", errors="surrogateescape")
     except OSError:
         return []
+    links = Path("~/.local/bin").expanduser()
+    possible = {place.data, *place.data.parents, links, *links.parents}
     found = {Path(line) for line in text.splitlines() if line}
-    return sorted(
-        (folder for folder in found if folder.is_absolute()), key=lambda folder: len(folder.parts), reverse=True
-    )
+    return sorted(found & possible, key=lambda folder: len(folder.parts), reverse=True)
 
 
 def remove_empty(folders: list[Path]) -> None:

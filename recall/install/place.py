@@ -20,11 +20,15 @@ from pathlib import Path
 from platformdirs import user_data_dir
 
 from recall.core.atomic import replace_bytes
+from recall.core.errors import InstallError
 
 WINDOWS = sys.platform == "win32"
 PROGRAM = "recall.exe" if WINDOWS else "recall"
 #: What a program folder says of itself, beside the executable.
 MANIFEST = "program.json"
+
+#: How a version's folder is called while it is being filled; the process that does it stands behind this.
+FRESH = ".new-"
 
 _NAME = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})-[0-9a-f]{8}")
 
@@ -91,10 +95,15 @@ class Place:
         return name if is_name(name) and self.program(name).is_file() else None
 
     def make_current(self, name: str) -> None:
-        """Point to a version, in one step: whoever looks finds the old one or the new one. Raises OSError."""
+        """Point to a version, in one step: whoever looks finds the old one or the new one. Raises InstallError where
+        something else stands there, OSError."""
         if WINDOWS:
             replace_bytes(self.pointer, name.encode(), 0o600)
             return
+        if self.pointer.is_dir() and not self.pointer.is_symlink():
+            raise InstallError(
+                f"expected {self.pointer} to be recall's link to the version in use, found a folder; move it away"
+            )
         temporary = self.pointer.with_name(f".current-{os.getpid()}")
         temporary.unlink(missing_ok=True)
         temporary.symlink_to(Path("versions") / name)
@@ -114,6 +123,11 @@ def own_name(executable: str = sys.executable) -> str | None:
     folder = Path(executable).parent
     packed = getattr(sys, "frozen", False) and is_name(folder.name) and folder.parent.name == "versions"
     return folder.name if packed else None
+
+
+def is_fresh(executable: str = sys.executable) -> bool:
+    """Whether this is a packed program that a carrier has unpacked to try something, and not installed."""
+    return bool(getattr(sys, "frozen", False)) and Path(executable).parent.name.startswith(FRESH)
 
 
 def own_place(executable: str = sys.executable) -> Place | None:

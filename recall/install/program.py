@@ -65,7 +65,8 @@ def check(program: Program) -> None:
         except FileNotFoundError:
             raise ProgramDamaged(f"{path} is missing from the unpacked program; {_REPAIR}") from None
         if (length, found) != (size, digest):
-            raise ProgramDamaged(f"{path} is not what was packed ({length} of {size} bytes, or others); {_REPAIR}")
+            what = f"{length} bytes in place of {size}" if length != size else "other bytes"
+            raise ProgramDamaged(f"{path} is not what was packed, it holds {what}; {_REPAIR}")
     for name, target in program.links.items():
         path = program.folder / name
         if not path.is_symlink() or str(path.readlink()) != target:

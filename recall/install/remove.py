@@ -3,7 +3,6 @@ folder, even where that is the same folder."""
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from recall.core.errors import InstallError
 from recall.install.cleanup import remove_leftovers, remove_version
 from recall.install.link import remove_link
 from recall.install.made import made_folders, remove_empty
-from recall.install.place import WINDOWS, Place
+from recall.install.place import WINDOWS, Place, is_name
 
 
 def remove_program(place: Place) -> list[str]:
@@ -24,15 +23,14 @@ def remove_program(place: Place) -> list[str]:
     try:
         if link := remove_link(place):
             done.append(f"removed {link}")
-        place.pointer.unlink(missing_ok=True)
+        if WINDOWS or place.pointer.is_symlink():
+            place.pointer.unlink(missing_ok=True)
         remove_leftovers(place)
         if WINDOWS:
             _remove_after_us(place.versions)
+            done.append(f"removed {place.versions}")
         else:
-            for name in place.names():
-                remove_version(place, name)
-            shutil.rmtree(place.versions)
-        done.append(f"removed {place.versions}")
+            done += _remove_versions(place)
         for file in (place.lock, place.data / "made.txt"):
             file.unlink(missing_ok=True)
     except OSError as error:
@@ -41,6 +39,20 @@ def remove_program(place: Place) -> list[str]:
         ) from error
     remove_empty(made)
     return done
+
+
+def _remove_versions(place: Place) -> list[str]:
+    """Remove what an installation puts into the folder of the versions, and the folder where that is all."""
+    for entry in list(place.versions.iterdir()):
+        if is_name(entry.name):
+            remove_version(place, entry.name)
+        elif entry.name == ".tried" or (entry.name.endswith(".lock") and is_name(entry.name[1:-5])):
+            entry.unlink()
+    others = sorted(entry.name for entry in place.versions.iterdir())
+    if others:
+        return [f"removed the versions; what is not recall's stays in {place.versions}: {', '.join(others)}"]
+    place.versions.rmdir()
+    return [f"removed {place.versions}"]
 
 
 def _remove_after_us(folder: Path) -> None:

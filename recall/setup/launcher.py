@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
-from recall.install.place import own_place
+from recall.install.place import PROGRAM, Place, is_fresh, own_place
 from recall.setup.settings import HookEntry
 from recall.wire.spawn import is_frozen
 
@@ -82,6 +82,8 @@ def own_program() -> Path:
     """The `recall` executable to name in other programs' files (crontab, settings.json): where it is installed, the
     path that stays right after an upgrade."""
     place = own_place()
+    if is_fresh():
+        return Place.of_user().pointer / PROGRAM  # what it is going to be
     lasting = place.lasting_program() if place is not None else None
     return lasting or program_path(sys.executable, sys.platform, frozen=is_frozen())
 
@@ -97,7 +99,7 @@ def hook_entry(state: Path, budget_ms: int) -> HookEntry:
     if uses_launcher(sys.executable, sys.platform, frozen=is_frozen()):
         return entry_for(launcher_path(state), state, budget_ms)
     program = own_program()
-    if not program.is_file():
+    if not program.is_file() and not is_fresh():
         raise RecallError(
             f"expected the program {program}, found no such file; install recall into this Python and run setup again"
         )

@@ -63,9 +63,8 @@ def test_a_file_that_was_not_fetched_whole_or_is_damaged_says_so_and_installs_no
         assert done.returncode == 1
         assert "damaged or was not fetched whole" in done.stderr or "is not what was packed" in done.stderr
         assert "fetch" in done.stderr
-        assert laptop.place.names() == []
-        assert list(laptop.place.versions.iterdir()) == []
-        assert not os.path.lexists(laptop.place.pointer)
+        assert done.stderr.count("\n") == 1, done.stderr
+        assert not (laptop.home / ".local").exists()
 
 
 def test_a_damaged_installation_is_mended_by_running_the_file_again(laptop: Laptop, release: Release) -> None:
@@ -147,6 +146,63 @@ def test_the_unpacked_archive_installs_itself_too(laptop: Laptop, release: Relea
     laptop.run(release.folder / "recall", "install")
     assert laptop.recall("--version").stdout == f"recall {release.version}\n"
     assert laptop.no_rubbish()
+
+
+@pytest.mark.parametrize("words", [["setup", "--dry-run"], ["setup", "--help"], ["--version"], ["uninstall"]])
+def test_what_changes_nothing_installs_nothing(laptop: Laptop, release: Release, words: list[str]) -> None:
+    before = laptop.tree()
+    done = laptop.run(release.carrier, *words)
+    assert laptop.tree() == before
+    if "--dry-run" in words:
+        assert str(laptop.place.pointer / "recall") in done.stdout
+
+
+def test_piped_into_sh_it_asks_to_be_saved(laptop: Laptop, release: Release) -> None:
+    for command in ('cat "$0" | sh -s setup', 'sh <"$0"'):
+        done = laptop.run("/bin/sh", "-c", command, release.carrier, check=False)
+        assert done.returncode == 1
+        assert "save this file and run it" in done.stderr
+    assert not (laptop.home / ".local").exists()
+
+
+def test_a_home_that_is_no_whole_path_is_refused(laptop: Laptop, release: Release) -> None:
+    done = laptop.run(release.carrier, "install", check=False, environment={"HOME": "here"})
+    assert done.returncode == 1
+    assert "expected HOME to be a whole path" in done.stderr
+    assert not (laptop.project / "here").exists()
+
+
+@pytest.mark.parametrize("name", ["a\\b", "it's 100% $x `y`", "two\nlines"])
+def test_a_home_of_any_name_will_do(laptop: Laptop, release: Release, name: str) -> None:
+    home = laptop.home / name
+    home.mkdir()
+    environment = {"HOME": str(home)}
+    laptop.run(release.carrier, "install", environment=environment)
+    link = home / ".local" / "bin" / "recall"
+    assert laptop.run(link, "--version", environment=environment).stdout == f"recall {release.version}\n"
+    laptop.run(link, "uninstall", "--purge", environment=environment)
+    # A list of one path a line cannot tell which folders had to be made where a name has two lines.
+    assert list(home.iterdir()) == [] or "\n" in name
+
+
+@pytest.mark.parametrize("what", ["a file for ~/.local/bin", "a folder for current"])
+def test_what_stands_in_the_way_is_named_and_stays(laptop: Laptop, release: Release, what: str) -> None:
+    if what == "a file for ~/.local/bin":
+        laptop.link.parent.parent.mkdir()
+        laptop.link.parent.write_text("mine")
+        done = laptop.run(release.carrier, "--version")
+        assert f"{laptop.link} cannot be made" in done.stderr
+        assert done.stdout == f"recall {release.version}\n"
+        assert laptop.link.parent.read_text() == "mine"
+    else:
+        laptop.place.pointer.mkdir(parents=True)
+        done = laptop.run(release.carrier, "install", check=False)
+        assert done.returncode == 1
+        assert f"expected {laptop.place.pointer} to be recall's link" in done.stderr
+        assert not list(laptop.place.data.glob(".current*"))
+        assert (
+            "stays" in laptop.run(release.folder / "recall", "uninstall").stdout or not laptop.place.versions.exists()
+        )
 
 
 # Disks that refuse. A namespace of its own gives this test disks of its own.

@@ -72,10 +72,47 @@ def test_the_program_stays_while_a_settings_file_calls_it_with_another_state_fol
     laptop.write_note()
     other = str(laptop.home / "another state")
     laptop.run(release.carrier, "setup", "--yes", "--home", other)
-    said = laptop.recall("uninstall").stdout
-    assert f"recall uninstall --home {other}" in said
-    assert f"the program stays, for {laptop.settings} still calls it" in said
+    done = laptop.recall("uninstall", check=False)
+    assert done.returncode == 1
+    assert f"recall uninstall --home {other}" in done.stdout
+    assert f"the program stays, for {laptop.settings} still calls it" in done.stderr
     assert laptop.hook().returncode == 0
     laptop.recall("uninstall", "--home", other, "--purge")
     assert not laptop.place.versions.exists()
     assert laptop.processes() == []
+
+
+def test_uninstall_removes_nothing_that_recall_did_not_make(laptop: Laptop, release: Release) -> None:
+    laptop.run(release.carrier, "install")
+    mine = laptop.place.versions / "mine"
+    mine.mkdir()
+    (mine / "file").write_text("mine")
+    empty = laptop.home / "empty"
+    empty.mkdir()
+    with (laptop.place.data / "made.txt").open("a") as file:
+        file.write(f"{empty}\n")
+    said = laptop.recall("uninstall", "--purge").stdout
+    assert "what is not recall's stays in" in said
+    assert [path.name for path in laptop.place.versions.iterdir()] == ["mine"]
+    assert (mine / "file").read_text() == "mine"
+    assert empty.exists()
+
+
+def test_where_crontab_refuses_the_rest_goes_all_the_same(laptop: Laptop, release: Release) -> None:
+    laptop.write_note()
+    laptop.bin.mkdir()
+    program = laptop.bin / "crontab"
+    program.write_text("#!/bin/sh\necho you are not allowed >&2\nexit 1\n")
+    program.chmod(0o755)
+    laptop.run(release.carrier, "setup", "--yes")
+    done = laptop.recall("uninstall", "--purge")
+    assert "crontab" in done.stderr
+    assert not laptop.place.data.exists()
+    assert laptop.processes() == []
+
+
+def test_unpacked_by_hand_it_removes_what_it_has_installed(laptop: Laptop, release: Release) -> None:
+    before = laptop.tree()
+    laptop.run(release.folder / "recall", "install")
+    laptop.run(release.folder / "recall", "uninstall", "--purge")
+    assert laptop.tree() == before

@@ -12,8 +12,17 @@ version=@VERSION@
 archive_at=@ARCHIVE_AT@ # the archive's first byte, counted from 1
 
 HOME=${HOME:-$(eval "echo ~$(id -un)")}
+case $HOME in /*) ;; *) echo "recall: expected HOME to be a whole path, found $HOME; set it to your home folder" >&2 && exit 1 ;; esac
 data=@DATA@/recall
 case ${XDG_DATA_HOME-} in /*) data=$XDG_DATA_HOME/recall ;; esac
+
+# Called as `sh FILE` it may stand here; piped into `sh` there is no file that the archive could be read from.
+file=$0
+case $file in */*) ;; *) file=./$file ;; esac
+[ -f "$file" ] || {
+    echo "recall: save this file and run it: sh FILE setup" >&2
+    exit 1
+}
 
 # The hook's way: no process but this one. The link leads to this very version, so there is nothing to decide.
 if [ "$data/current" -ef "$data/versions/$name" ] && [ "${1-}" != install ]; then
@@ -53,13 +62,13 @@ refused() { # a sentence for what tar or the shell said
     *"Read-only"* | *"Permission denied"* | *"Not a directory"*)
         unwritable "$1" ;;
     *)
-        fail "this file is damaged or was not fetched whole (${1:-the archive breaks off}); fetch it again" ;;
+        fail "this file is damaged or was not fetched whole; fetch it again" ;;
     esac
 }
 
 unpack() { # the program into a fresh folder beside the versions
     fresh=$data/versions/.new-$$
-    trap 'rm -rf "$fresh"' EXIT
+    trap leave EXIT
     trap 'exit 130' INT
     trap 'exit 143' HUP TERM
     missing=
@@ -73,6 +82,7 @@ unpack() { # the program into a fresh folder beside the versions
         case $said in *"No space left"* | *[Qq]uota*) refused "$said" ;; *) unwritable "$said" ;; esac
     fi
     [ -z "$missing" ] || printf %s "$missing" >>"$data/made.txt"
+    : >"$data/versions/.tried"
     for other in "$data"/versions/.new-*; do # of installations that were killed
         kill -0 "${other##*-}" 2>/dev/null || rm -rf "$other"
     done
@@ -83,9 +93,17 @@ system ($said); it needs @NEEDS@, and a folder that programs may be run from"
 }
 
 expand() { # tar ends well also where gzip finds other bytes than were packed; recall itself compares each file later
-    tail -c "+$archive_at" "$0" | { LC_ALL=C gzip -dc || echo damaged >&2; } |
-        LC_ALL=C tar -xof - -C "$fresh" --strip-components=1
+    tail -c "+$archive_at" "$file" | { LC_ALL=C gzip -dc || echo damaged >&2; } |
+        (cd "$fresh" && LC_ALL=C tar -xof - --strip-components=1)
 }
+
+leave() { # what is left of an installation that did not come about
+    rm -rf "$fresh"
+    for folder in "$data"/versions/[0-9]*; do [ ! -d "$folder" ] || return 0; done
+    [ -n "${missing-}" ] && [ -z "$hook" ] && [ ! -f "$data/config.toml" ] || return 0
+    rm -f "$data/versions/.tried" "$data/made.txt" && rmdir "$data/versions" || return 0
+    printf %s "$missing" | while read -r folder; do rmdir "$folder"; done
+} 2>/dev/null
 
 install() {
     fits
@@ -102,7 +120,7 @@ install() {
     unpack
     "$fresh/recall" "$@"
     code=$?
-    rm -rf "$fresh"
+    rm -rf "$fresh" "$data/versions/.tried"
     trap - EXIT INT HUP TERM
     umask "$mask"
     return $code
@@ -131,12 +149,28 @@ if [ -n "$hook" ]; then
     for other in "$data"/versions/.new-*; do
         kill -0 "${other##*-}" 2>/dev/null && busy=yes
     done
-    [ -n "${busy-}" ] || (sh "$0" install </dev/null >/dev/null 2>&1 &)
+    # Where that failed a while ago, on a full disk above all, it is not tried with every message.
+    [ -z "$(find "$data/versions/.tried" -mmin -10 2>/dev/null)" ] || busy=yes
+    [ -n "${busy-}" ] || (sh "$file" install </dev/null >/dev/null 2>&1 &)
     [ -z "$current" ] || exec "$data/current/recall" "$@"
     cat >/dev/null
     exit 0
 fi
 
+if [ -z "$current" ]; then
+    case ${1-} in
+    --version) echo "recall $version" && exit ;;
+    uninstall) say "no recall is installed in $data" && exit ;;
+    esac
+    for word; do
+        case $word in --help | -h | --dry-run) # what changes nothing installs nothing
+            fits
+            unpack
+            "$fresh/recall" "$@"
+            exit ;;
+        esac
+    done
+fi
 install install || exit
 if [ $# -eq 0 ]; then exit 0; fi
 exec "$data/current/recall" "$@"

@@ -16,8 +16,7 @@ from typing import BinaryIO, Literal
 from recall.core.errors import InstallError, RecallError
 from recall.hook.pipe import is_asked
 from recall.install.adopt import adopt, make_room, refusals
-from recall.install.cleanup import FRESH
-from recall.install.place import PROGRAM, Place, number
+from recall.install.place import FRESH, PROGRAM, Place, number
 
 #: The name of the version inside, beside this script.
 CARRIED = "carried.txt"
