@@ -47,7 +47,7 @@ def _remove_versions(place: Place) -> list[str]:
         if is_name(entry.name):
             remove_version(place, entry.name)
         elif entry.name == ".tried" or (entry.name.endswith(".lock") and is_name(entry.name[1:-5])):
-            entry.unlink()
+            entry.unlink(missing_ok=True)
     others = sorted(entry.name for entry in place.versions.iterdir())
     if others:
         return [f"removed the versions; what is not recall's stays in {place.versions}: {', '.join(others)}"]
