@@ -7,6 +7,7 @@ age or content; only its time of change says something: when the lock was last t
 import os
 import sys
 import time
+from collections.abc import Callable
 
 #: Between two tries of `wait`, in seconds: short beside a daemon's start, long beside a system call.
 POLL_SECONDS = 0.02
@@ -137,32 +138,13 @@ class HeldLock:
     @staticmethod
     def is_shared(path: str | os.PathLike[str]) -> bool:
         """Whether somebody holds the lock on `path`, alone or together with others."""
-        try:
-            handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-        except FileNotFoundError:
-            return False
-        try:
-            free = _take(handle)
-            if free:
-                _give_back(handle)
-            return not free
-        finally:
-            os.close(handle)
+        return not _could(_take, path)
 
     @staticmethod
     def is_held(path: str | os.PathLike[str]) -> bool:
-        """Whether some process (this one too) holds the lock on `path`. A missing file is not made and not held."""
-        try:
-            handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-        except FileNotFoundError:
-            return False
-        try:
-            free = _ask(handle)
-            if free:
-                _give_back(handle)
-            return not free
-        finally:
-            os.close(handle)
+        """Whether some process (this one too) holds the lock on `path` alone. A missing file is not made and not
+        held."""
+        return not _could(_ask, path)
 
     def is_in_place(self) -> bool:
         """Whether the file at the path is still the one that is locked; if not, others can no longer see the lock."""
@@ -180,3 +162,18 @@ class HeldLock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def _could(lock: Callable[[int], bool], path: str | os.PathLike[str]) -> bool:
+    """Whether a lock could be had at this moment; it is given back at once."""
+    try:
+        handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        return True
+    try:
+        free = lock(handle)
+        if free:
+            _give_back(handle)
+        return free
+    finally:
+        os.close(handle)
