@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -241,14 +242,17 @@ def test_a_disk_that_refuses_gets_one_sentence_and_keeps_nothing(
 
 @needs_namespace
 def test_a_folder_for_temporary_files_that_runs_no_program_does_not_matter(laptop: Laptop, release: Release) -> None:
-    command = 'mount -t tmpfs -o noexec,size=1m none /tmp/t; TMPDIR=/tmp/t; export TMPDIR; "$0" versions'
-    Path("/tmp/t").mkdir(exist_ok=True)
-    done = _in_namespace(laptop, command, release.carrier)
+    temporary = laptop.home / "tmp"
+    temporary.mkdir()
+    command = 'mount -t tmpfs -o noexec,size=1m none "$TMPDIR" && "$0" versions'
+    done = _in_namespace(laptop, command, release.carrier, {"TMPDIR": str(temporary)})
     assert release.name in done.stdout, done.stderr
 
 
-def _in_namespace(laptop: Laptop, command: str, carrier: Path) -> "subprocess.CompletedProcess[str]":
-    return laptop.run(*_NAMESPACE, command, carrier, check=False)
+def _in_namespace(
+    laptop: Laptop, command: str, carrier: Path, environment: Mapping[str, str] = {}
+) -> "subprocess.CompletedProcess[str]":
+    return laptop.run(*_NAMESPACE, command, carrier, check=False, environment=environment)
 
 
 def test_what_killed_installations_left_goes_and_what_a_living_one_fills_stays(
