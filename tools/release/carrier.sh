@@ -12,7 +12,6 @@ version=@VERSION@
 archive_at=@ARCHIVE_AT@ # the archive's first byte, counted from 1
 
 HOME=${HOME:-$(eval "echo ~$(id -un)")}
-case $HOME in /*) ;; *) echo "recall: expected HOME to be a whole path, found $HOME; set it to your home folder" >&2 && exit 1 ;; esac
 data=@DATA@/recall
 case ${XDG_DATA_HOME-} in /*) data=$XDG_DATA_HOME/recall ;; esac
 
@@ -40,6 +39,8 @@ fail() {
     [ -z "$hook" ] || exit 0
     exit 1
 }
+
+case $HOME in /*) ;; *) fail "expected HOME to be a whole path, found $HOME; set it to your home folder" ;; esac
 
 newer() { # whether version $1 is above version $2
     [ "$1" != "$2" ] && [ "$(printf '%s\n' "$1" "$2" | LC_ALL=C sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)" = "$1" ]
