@@ -17,6 +17,7 @@ from recall.core.errors import InstallError, RecallError
 from recall.hook.pipe import is_asked
 from recall.install.adopt import adopt, make_room, refusals
 from recall.install.place import FRESH, PROGRAM, Place, number
+from recall.wire.environment import restore_environment
 
 #: The name of the version inside, beside this script.
 CARRIED = "carried.txt"
@@ -116,7 +117,8 @@ def entry(file: BinaryIO, name: str) -> int:
 
 def run(program: Path, words: list[str]) -> int:
     """Run the installed program with our streams; its exit code. The environment is the person's, not ours."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("_PYI_")}
+    environment = dict(os.environ)
+    restore_environment(environment)
     return subprocess.run([str(program), *words], env=environment, check=False).returncode
 
 
