@@ -121,7 +121,7 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     from recall.embed.catalog import find_model
     from recall.embed.embedder import Embedder
     from recall.index.pipeline import run as run_pipeline
-    from recall.index.sources import configured_sources
+    from recall.index.sources import configured_sources, team_sources
     from recall.late.late import Late
     from recall.sources.projects import discover
 
@@ -136,7 +136,7 @@ def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
     try:
         report = run_pipeline(
             paths,
-            configured_sources(folders, discover(folders), config),
+            [*configured_sources(folders, discover(folders), config), *team_sources(paths)],
             embedder,
             Late(embedder, Path(paths.everyday)),
             progress=lambda p: line.show(p.chunks_done, p.chunks_total, p.seconds_left),

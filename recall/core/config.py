@@ -55,6 +55,12 @@ SETTINGS: tuple[Setting, ...] = (
         "days that conversations stay whose transcript Claude Code has deleted; 0: they go with it",
         high=36500,
     ),
+    Setting("share.kinds", ["memory", "knowledge", "conversation"], "what goes to the team, if you have joined one"),
+    Setting("share.projects", [], "names of the projects whose records go there; empty: all"),
+    Setting("share.not_projects", [], "names of projects whose records stay here"),
+    Setting(
+        "share.minutes", 5, "while in use, records are exchanged this often; 0: only by recall share sync", high=1440
+    ),
     Setting(
         "knowledge",
         [],

@@ -12,6 +12,9 @@ RecallError                 exit 1
 |   |-- StoreBusy                    another process is writing
 |   |-- StoreDamaged                 not a database, or its pages are broken
 |   `-- StoreTooNew                  written by a newer recall
+|-- ShareError              exit 1   sharing with the machines of a team
+|   |-- ShareUnreachable             the server does not answer
+|   `-- ShareBusy                    another process is exchanging records at this moment
 `-- DaemonError             exit 1   the daemon
     |-- DaemonUnreachable            nobody answers
     `-- DaemonRefused                it answered with an error or `busy`
@@ -76,6 +79,18 @@ class StoreDamaged(StoreError):
 
 class StoreTooNew(StoreError):
     """The index was written by a newer recall."""
+
+
+class ShareError(RecallError):
+    """Records cannot be shared with the machines of the team."""
+
+
+class ShareUnreachable(ShareError):
+    """The server of the team does not answer; what is here works on."""
+
+
+class ShareBusy(ShareError):
+    """Another process is exchanging records with the server."""
 
 
 class DaemonError(RecallError):

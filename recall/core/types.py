@@ -18,6 +18,12 @@ BACKGROUND = 6
 #: Key of the project of records that belong to all projects.
 SHARED = ""
 
+#: How the paths, and the keys of the projects, of records begin that came from another machine of the team: they lie in
+#: no file here.
+TEAM = "share:"
+#: How a mute of all that a person of the team has shared begins.
+PERSON = "person:"
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -69,6 +75,8 @@ class Document:
         None  # knowledge: short name of the record that replaced this one ("0031"); "" if nothing did
     )
     successor_path: str | None = None  # where that record stands, when it is known
+    origin: str | None = None  # the machine of the team that it came from; None: it is the person's own
+    person: str | None = None  # whose machine that is
 
     @property
     def sessions(self) -> frozenset[str]:
@@ -103,6 +111,10 @@ class AnyRecord(Protocol):
     def successor(self) -> str | None: ...
     @property
     def successor_path(self) -> str | None: ...
+    @property
+    def origin(self) -> str | None: ...
+    @property
+    def person(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,4 +139,5 @@ class Hit:
     group: str | None = None
     successor: str | None = None
     successor_path: str | None = None
+    origin: str | None = None
     signs: Mapping[str, float] = field(default_factory=dict, hash=False)

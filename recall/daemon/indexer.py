@@ -13,7 +13,7 @@ from recall.core.log import Log
 from recall.daemon.engine import Engine, Model
 from recall.embed.memory import release_free_memory
 from recall.index.pipeline import run
-from recall.index.sources import configured_sources
+from recall.index.sources import configured_sources, team_sources
 from recall.index.work import Progress, Report
 from recall.sources.projects import Projects, discover
 
@@ -125,7 +125,10 @@ class Indexer:
             with engine.turnstile.indexing(model.embedder.interrupt):
                 report = run(
                     engine.paths,
-                    configured_sources(folders, projects, engine.config.current()),
+                    [
+                        *configured_sources(folders, projects, engine.config.current()),
+                        *team_sources(engine.paths),
+                    ],
                     model.embedder,
                     model.late,
                     progress=show,

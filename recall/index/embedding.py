@@ -86,6 +86,16 @@ class Embedding:
             embedded()
         return failed
 
+    @property
+    def identity(self) -> str:
+        """The model that embeds."""
+        return self._embedder.identity
+
+    def take_over(self, stored: Mapping[bytes, tuple[bytes, bytes]], digests: Sequence[bytes]) -> None:
+        """Store what another machine made of texts under the same model, of those that have nothing yet."""
+        wanted = {digest: stored[digest] for digest in self._writer.missing(digests) if digest in stored}
+        self._writer.put_embedded(self._late.restored(wanted, self._embedder.dimension))
+
     def check(self) -> None:
         """Raise Stopped when the run is to end."""
         if self._stop():

@@ -1,16 +1,20 @@
 """The sources of a run: what one has to offer, and those that there are, wired to the readers that know their files."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from recall.core.config import Config
-from recall.core.types import Document, FoundFile, Kind
+from recall.core.errors import ShareError
+from recall.core.types import KINDS, Document, FoundFile, Kind
+from recall.replica.team import Team
 from recall.sources import conversations, knowledge, memory
 from recall.sources.conversations import Ending, Step
 from recall.sources.knowledge import Folder
 from recall.sources.memory import Scan
 from recall.sources.projects import Projects
+from recall.wire.paths import StatePaths
 
 #: Days that conversations stay whose transcript was deleted, unless the configuration says otherwise.
 KEEP_DAYS = 365
@@ -18,11 +22,16 @@ KEEP_DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Files that hold one record each. `scan` is called under the lock; `read` raises SourceError."""
+    """Files that hold one record each. `scan` is called under the lock; `read` raises SourceError.
+
+    `embedded`, of records that came from other machines of the team (they lie in no files): what these stored of a
+    record, by its path and the model's identity; vector and sketch as bytes by the digest of each text.
+    """
 
     kind: Kind
     scan: Callable[[], Scan]
     read: Callable[[FoundFile], Document]
+    embedded: Callable[[str, str], Mapping[bytes, tuple[bytes, bytes]]] | None = None
 
     #: Records go with their files.
     keep_days = 0
@@ -43,6 +52,9 @@ class GrowingSource:
     scan: Callable[[], Scan]
     follow: Callable[[FoundFile, str | None], Iterator[Step]]
     keep_days: int
+
+    #: What was said on other machines comes as records of one file each.
+    embedded = None
 
 
 def sources_of(
@@ -79,3 +91,14 @@ def configured_sources(
         keep_days=config["conversations.keep_days"],
         rule_folders=[Folder(**table) for table in config["knowledge"]],
     )
+
+
+def team_sources(paths: StatePaths) -> list[Source]:
+    """What the other machines of the team have shared; nothing of them where that cannot be read now, so that what is
+    indexed of it stays."""
+    team = Team(Path(paths.share_records), Path(paths.share))
+    try:
+        team.offers  # noqa: B018  (looked up once, for all kinds)
+    except ShareError:
+        return []
+    return [Source(kind, partial(team.scan, kind), team.read, team.embedded) for kind in KINDS]

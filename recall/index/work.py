@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recall.core.errors import MaskingError, RecallError, SourceError
-from recall.core.types import FoundFile, Project, Skipped
+from recall.core.types import TEAM, FoundFile, Project, Skipped
 from recall.index.embedding import Embedding, Stopped
 from recall.index.plan import Plan, plan, seconds_left, trusted_mtime
 from recall.index.reading import Reading, prepare
@@ -135,7 +135,12 @@ class Work:
         self._skipped.update((item.path, item.reason) for item in scan.skipped)
         files = [file for file in scan.files if file.path not in self._taken]
         self._taken.update(file.path for file in files)
-        decided = plan(self._writer.stored(source.kind), files, [item.path for item in scan.skipped])
+        stored = {
+            path: known
+            for path, known in self._writer.stored(source.kind).items()
+            if path.startswith(TEAM) == (source.embedded is not None)
+        }
+        decided = plan(stored, files, [item.path for item in scan.skipped])
         self._removed += self._writer.remove(
             decided.removed, now=scanned_ns // 1_000_000_000, keep_days=source.keep_days
         )
@@ -207,6 +212,8 @@ class Work:
                         reading = prepare(step.document)
                     except MaskingError as error:
                         self._give_up(task, str(error))
+                if reading is not None and task.source.embedded:
+                    self._embedding.take_over(task.source.embedded(path, self._embedding.identity), reading.needed)
                 yield _Part(opened, step, step.state(), reading)
         except SourceError as error:
             self._give_up(task, str(error))

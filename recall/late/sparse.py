@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 MOST = 128
 _COUNT = 2  # bytes at the end that say how many there are
 _EACH = 6
-_HEAVIEST = 1000.0  # what half a float holds with ease; trained weights are below 1
+#: No weight is stored heavier: half a float holds it with ease; trained weights are below 1.
+HEAVIEST = 1000.0
 #: The most bytes that they add to a sketch.
 LARGEST = MOST * _EACH + _COUNT
 
@@ -44,7 +45,7 @@ def attach(sketch: bytes, weights: Mapping[int, float] | None) -> bytes:
     """A sketch with its text's weights behind it; one that is empty stays so."""
     if not sketch:
         return sketch
-    known = {token: min(weight, _HEAVIEST) for token, weight in (weights or {}).items() if weight == weight}  # noqa: PLR0124
+    known = {token: min(weight, HEAVIEST) for token, weight in (weights or {}).items() if weight == weight}  # noqa: PLR0124
     heaviest = sorted(known.items(), key=lambda item: (-item[1], item[0]))[:MOST]
     tokens = np.array([token for token, _ in heaviest], "<u4").tobytes()
     values = np.array([weight for _, weight in heaviest], "<f2").tobytes()

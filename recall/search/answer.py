@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recall.core.types import KINDS, AnyRecord, Hit, Kind, Tier
+from recall.core.types import KINDS, PERSON, AnyRecord, Hit, Kind, Tier
 from recall.embed.encoder import Heads
 from recall.embed.manifest import Calibration, Gate, Manifest, Weights
 from recall.late.late import Late
@@ -86,15 +86,16 @@ def search(
 
     `projects` None searches all projects; shared records are always in scope. Of a record in several languages the
     version in the question's is taken. `session` is the asker's, whose own exchanges are left out.
-    Records whose paths are `muted` take no part. `hits` holds the `limit` best of all kinds, `candidates` the best
-    notes and rules, `conversations` the best of these where they are wanted: for `hits`, or in the strong tier.
+    What is `muted` takes no part: records by their paths, and all of a machine or a person of the team. `hits` holds
+    the `limit` best of all kinds, `candidates` the best notes and rules, `conversations` the best of these where they
+    are wanted: for `hits`, or in the strong tier.
     """
     snapshot = source.snapshot
 
     def ranked(of: Collection[Kind], effort: float) -> tuple[Scored, Bools]:
         allowed = snapshot.scope(projects, of, session)
         if muted:
-            allowed &= np.array([document.path not in muted for document in snapshot.documents], np.bool_)
+            allowed &= np.array([not silenced(document, muted) for document in snapshot.documents], np.bool_)
         return score(source, asked, allowed, rules.weights, effort), allowed
 
     def best(scored: Scored, count: int, *, copies: bool = True) -> tuple[Hit, ...]:
@@ -135,6 +136,15 @@ def search(
         hits=hits,
         candidates=candidates,
         conversations=conversations,
+    )
+
+
+def silenced(document: AnyRecord, muted: Collection[str]) -> bool:
+    """Whether a record is muted: by its path, or with all that its machine or its person has shared."""
+    if document.path in muted:
+        return True
+    return document.origin is not None and (
+        document.path.partition("/")[0] in muted or f"{PERSON}{document.person}" in muted
     )
 
 
@@ -198,6 +208,7 @@ def _hit(rank: int, scored: Scored, place: int, record: AnyRecord) -> Hit:
         group=record.group,
         successor=record.successor,
         successor_path=record.successor_path,
+        origin=record.origin,
         signs={
             "cosine": float(scored.cosines[place]),
             "dense": float(scored.dense[place]),

@@ -93,6 +93,7 @@ def _in_version(hit: Hit, version: AnyRecord) -> Hit:
         language=version.language,
         successor=version.successor,
         successor_path=version.successor_path,
+        origin=version.origin,
     )
 
 

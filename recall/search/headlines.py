@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from recall.core.types import LABELS, Hit
+from recall.core.types import LABELS, TEAM, Hit
 from recall.text.clean import ELLIPSIS, one_line, whole
 
 Language = Literal["en", "ja"]
@@ -71,18 +71,25 @@ def language_of(texts: Iterable[str]) -> Language:
     return "ja" if found and 2 * sum(found) >= len(found) else "en"
 
 
+def place_of(hit: Hit) -> str:
+    """Where to read all of a record: its path, or the command for what came from another machine and is in no file."""
+    path = one_line(hit.path)
+    return f"recall share show {path.removeprefix(TEAM)}" if path.startswith(TEAM) else path
+
+
 def _parts(hit: Hit) -> tuple[str, str, str]:
     """A headline as what must stand before, the text that may be cut, and what must stand after."""
+    label = f"[{LABELS[hit.kind]} @{_clip(one_line(hit.origin), MAX_NAME)}]" if hit.origin else f"[{LABELS[hit.kind]}]"
     name = _clip(one_line(hit.name), MAX_NAME)
     if hit.kind == "conversation":
         date = one_line(hit.date or "")
-        return f"[{LABELS[hit.kind]}] {date} " if date else f"[{LABELS[hit.kind]}] ", name, ""
+        return f"{label} {date} " if date else f"{label} ", name, ""
     description = _clip(one_line(hit.description), MAX_DESCRIPTION)
+    place = f" ({place_of(hit)})"
     if hit.successor:  # what a reader must not miss is not cut
-        before = f"[{LABELS[hit.kind]}] {name} (superseded by {_clip(one_line(hit.successor), MAX_SUCCESSOR)})"
-        return before + (" — " if description else ""), description, f" ({one_line(hit.path)})"
-    text = " — ".join(part for part in (name, description) if part)
-    return f"[{LABELS[hit.kind]}] ", text, f" ({one_line(hit.path)})"
+        before = f"{label} {name} (superseded by {_clip(one_line(hit.successor), MAX_SUCCESSOR)})"
+        return before + (" — " if description else ""), description, place
+    return f"{label} ", " — ".join(part for part in (name, description) if part), place
 
 
 def _least(before: str, text: str, after: str) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recall.core.types import KINDS, SHARED, AnyRecord, Kind, Project
+from recall.core.types import KINDS, SHARED, TEAM, AnyRecord, Kind, Project
 from recall.late.everyday import GROUPS, Bank
 from recall.search import groups, headlines
 from recall.search.headlines import Language
@@ -25,7 +25,8 @@ class Snapshot:
     messages of each group of the bank; `null` float16 [documents, messages]: each document's best cosine to each
     message. `cosine_deviation` and `late_deviation`: how much the scores of everyday messages on one row vary, the unit
     of a document's score. `project_keys` numbers the projects, `document_projects` int32 and `is_kind` bool say for
-    every document where it belongs. `language` is the person's.
+    every document where it belongs, `is_ours` bool whether it is of this machine.
+    `language` is the person's.
     """
 
     rows: Rows
@@ -38,6 +39,7 @@ class Snapshot:
     project_keys: Mapping[str, int]
     document_projects: npt.NDArray[np.int32]
     is_kind: Mapping[Kind, Bools]
+    is_ours: Bools
     of_session: Mapping[str, Sequence[int]]
     versions: groups.Versions
 
@@ -53,14 +55,18 @@ class Snapshot:
     def scope(self, projects: Collection[str] | None, kinds: Collection[Kind], session: str | None = None) -> Bools:
         """Which documents take part, bool [documents]; `projects` None means all, shared records always do.
 
-        What was said in `session` never takes part.
+        Records of other machines of the team do too, whatever their project; but where the keys of such projects are
+        among `projects`, only theirs do. What was said in `session` never takes part.
         """
         allowed = np.zeros(len(self.documents), np.bool_)
         for kind in kinds:
             allowed |= self.is_kind[kind]
         if projects is not None:
             numbers = [self.project_keys[key] for key in {*projects, SHARED} if key in self.project_keys]
-            allowed &= np.isin(self.document_projects, numbers)
+            within = np.isin(self.document_projects, numbers)
+            if not any(key.startswith(TEAM) for key in projects):
+                within |= ~self.is_ours
+            allowed &= within
         if session is not None:
             allowed[list(self.of_session.get(session, ()))] = False
         return allowed
@@ -83,10 +89,13 @@ def take_snapshot(rows: Rows, bank: Bank) -> Snapshot:
         null=null,
         cosine_deviation=deviation,
         late_deviation=_unit(np.sqrt(np.mean(rows.backgrounds[:, -1] ** 2)) if len(rows.backgrounds) else 0.0),
-        language=headlines.language_of(f"{document.name} {document.description}" for document in documents),
+        language=headlines.language_of(
+            f"{document.name} {document.description}" for document in documents if document.origin is None
+        ),
         project_keys=keys,
         document_projects=np.array([keys[document.project] for document in documents], dtype=np.int32),
         is_kind={kind: kinds == kind for kind in KINDS},
+        is_ours=np.array([document.origin is None for document in documents], np.bool_),
         of_session=of_session,
         versions=groups.versions_by_group(documents),
     )

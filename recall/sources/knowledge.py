@@ -103,7 +103,7 @@ def read(found: FoundFile) -> Document:
     `successor` and `successor_path` hold what the record says; `succession.resolve` finds what stands there today.
     """
     note = read_note(found.path)
-    record, language = _version(PurePath(found.path), f"{note.name}\n{note.body}")
+    record, language = version_of(PurePath(found.path), f"{note.name}\n{note.body}")
     title = name_of(note, found.path)
     try:
         # Before a description is made of it: a key whose end was cut off is no longer recognised.
@@ -195,7 +195,7 @@ def _expression(pattern: str) -> str:
     return "".join(wild.get(part) or re.escape(part) for part in parts) + "(?:/|$)"
 
 
-def _version(path: PurePath, text: str) -> tuple[PurePath, str | None]:
+def version_of(path: PurePath, text: str) -> tuple[PurePath, str | None]:
     """What the language versions of a record have in common (folder and stem), and the language of this one.
 
     `style-en.md` and `style-ja.md` may as well be two rules, on two languages: a name counts only where the text is in

@@ -10,7 +10,10 @@ from recall.core.types import FoundFile, Project
 from recall.store.entries import Entry, Finish, Outcome
 
 #: A document's columns that make its headline, besides its project.
-_HEADLINE = ("name", "description", "date", "session", "language", '"group"', "successor", "successor_path", "masked")
+_HEADLINE = (
+    *("name", "description", "date", "session", "language", '"group"', "successor", "successor_path"),
+    *("origin", "person", "masked"),
+)
 
 
 def put_document(connection: sqlite3.Connection, file_id: int, entry: Entry) -> Outcome:
@@ -26,6 +29,8 @@ def put_document(connection: sqlite3.Connection, file_id: int, entry: Entry) -> 
         document.group,
         document.successor,
         document.successor_path,
+        document.origin,
+        document.person,
         json.dumps(dict(entry.masked), sort_keys=True),
     )
     columns = f"project_id, {', '.join(_HEADLINE)}"

@@ -8,7 +8,8 @@ file        what a scan saw (path, size, time of change); stands from the moment
             records; `gone_at`: when (seconds since 1970) it was found deleted, its records being kept
 document    a record inside a file: its headline, never its body. `key` tells the records of a file apart; the same key
             in several files is a copy. Without a name it cannot be shown. `masked`: what was masked, kind to count.
-            `terms`: fingerprints of the words of its text (recall/text/words.py), not the words themselves
+            `terms`: fingerprints of the words of its text (recall/text/words.py), not the words themselves;
+            `origin`, `person`: the machine of the team that it came from, and whose that is
 chunk       the SHA-256 of each piece of text that stands for a document in the search, in order; ordinal -1 is the
             piece that holds its headline alone
 embedding   a piece's vector under one model: float32, little-endian, length 1. It hangs on the text's digest alone, so
@@ -98,6 +99,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE document ADD COLUMN terms BLOB NOT NULL DEFAULT x''",
         "UPDATE embedding SET background = NULL",
         "DELETE FROM sketch",
+    ),
+    (
+        # Records of other machines: NULL for the person's own.
+        "ALTER TABLE document ADD COLUMN origin TEXT",
+        "ALTER TABLE document ADD COLUMN person TEXT",
     ),
 )
 

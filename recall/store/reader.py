@@ -59,7 +59,7 @@ class Reader:
             documents = connection.execute(
                 """SELECT document.id, document.key, file.kind, file.path, project.key, document.name,
                     document.description, document.date, document.session, document.language, document."group",
-                    document.successor, document.successor_path, document.terms
+                    document.successor, document.successor_path, document.origin, document.person, document.terms
                 FROM document JOIN file ON file.id = document.file_id JOIN project ON project.id = document.project_id
                 ORDER BY document.id"""
             ).fetchall()
@@ -67,7 +67,7 @@ class Reader:
             incomplete = pieces.incomplete
             shown = _shown((row[0], row[1], row[5]) for row in documents if row[0] not in incomplete)
             sessions: dict[str, set[str]] = {}
-            for _, key, _, path, *_, session, _, _, _, _, _ in documents:
+            for _, key, _, path, _, _, _, _, session, *_ in documents:
                 if key:
                     sessions.setdefault(key, set()).update(filter(None, (session, Path(path).stem)))
             ids = np.array([row[0] for row in documents if row[0] in shown], np.int64)

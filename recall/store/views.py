@@ -29,6 +29,8 @@ class Record:
     group: str | None
     successor: str | None
     successor_path: str | None
+    origin: str | None  # the machine of the team that it came from; None: the person's own
+    person: str | None
     sessions: frozenset[str]
 
 

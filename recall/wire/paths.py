@@ -44,6 +44,10 @@ class StatePaths:
         self.hook_log = os.path.join(home, "hook.log")
         self.index_log = os.path.join(home, "index.log")
         self.injections = os.path.join(home, "injections.jsonl")
+        self.share = os.path.join(home, "share.json")
+        self.share_records = os.path.join(home, "share.sqlite3")
+        self.share_password = os.path.join(home, "share.pass")
+        self.share_lock = os.path.join(home, "share.lock")
 
     @property
     def socket(self) -> str:

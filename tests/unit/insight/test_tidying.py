@@ -15,7 +15,7 @@ from recall.store.views import Postings, Record, Rows
 
 def record(path: Path, project: Path, **fields: str) -> Record:
     values = {"name": path.stem, "description": "", "date": None, "session": None, "language": None, "group": None,
-              "successor": None, "successor_path": None} | fields  # fmt: skip
+              "successor": None, "successor_path": None, "origin": None, "person": None} | fields  # fmt: skip
     return Record(kind="knowledge" if "successor" in fields else "memory", path=str(path), project=str(project),
                   sessions=frozenset(), **values)  # type: ignore[arg-type]  # fmt: skip
 

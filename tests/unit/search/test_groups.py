@@ -15,6 +15,8 @@ class Row:
     date: str | None = None
     successor: str | None = None
     successor_path: str | None = None
+    origin: str | None = None
+    person: str | None = None
     project: str = "p"
     kind: Kind = "knowledge"
     session: str | None = None

@@ -13,6 +13,8 @@ class Row:
     name: str
     successor: str | None = None
     successor_path: str | None = None
+    origin: str | None = None
+    person: str | None = None
     project: str = "p"
     language: str | None = "en"
     group: str | None = None

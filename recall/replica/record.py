@@ -1,0 +1,84 @@
+"""A record as it travels between the machines of a team: masked text, and nothing of where it lies on its machine."""
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import get_args
+
+from recall.core.types import Kind
+from recall.text.clean import one_line, visible, whole
+from recall.text.masking import mask
+
+#: Longest parts in characters. Headlines show 80 and 200 of name and description; of a body `recall.index.reading`
+#: masks and embeds no more than this.
+MAX_NAME, MAX_DESCRIPTION, MAX_BODY, MAX_SUCCESSOR = 200, 1000, 8192, 80
+#: Longest project name and path within it.
+MAX_PROJECT, MAX_PATH = 100, 400
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRecord:
+    """One record's text. Of a conversation it is title and date, with an empty body."""
+
+    kind: Kind
+    name: str
+    description: str
+    body: str
+    date: str | None = None  # ISO 8601 day
+    language: str | None = None
+    successor: str | None = None  # what replaced a decision, as `Document.successor`
+
+    @property
+    def id(self) -> bytes:
+        """The SHA-256 of all of it: the same record on two machines is one."""
+        text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def cleaned(record: TeamRecord) -> TeamRecord | None:
+    """The record as it may be kept and shown: masked, and cut to its lengths; None where nothing is left to show.
+
+    What others sent is not believed: neither the kind, nor that a line is one line, nor that secrets are masked.
+    Raises MaskingError.
+    """
+    if record.kind not in get_args(Kind):
+        return None
+    name = whole(mask(one_line(record.name)).text, MAX_NAME)
+    if not name:
+        return None
+    return TeamRecord(
+        kind=record.kind,
+        name=name,
+        description=whole(mask(one_line(record.description)).text, MAX_DESCRIPTION),
+        body="" if record.kind == "conversation" else whole(mask(visible(record.body)).text, MAX_BODY),
+        date=record.date if record.date and _DATE.fullmatch(record.date) else None,
+        language=record.language if record.language and _LANGUAGE.fullmatch(record.language) else None,
+        successor=None if record.successor is None else whole(mask(one_line(record.successor)).text, MAX_SUCCESSOR),
+    )
+
+
+def plain_project(name: str) -> str:
+    """A project's name as it may be kept and shown."""
+    return whole(one_line(name), MAX_PROJECT)
+
+
+def plain_path(path: str) -> str | None:
+    """A path within a project, with `/`; None where it is none: upwards, absolute, with a drive or a backslash, not one
+    line, or too long."""
+    if not path:
+        return ""
+    if one_line(path) != path or len(path) > MAX_PATH or "\\" in path or _DRIVE.match(path):
+        return None
+    pure = PurePosixPath(path)
+    return str(pure) if not pure.is_absolute() and ".." not in pure.parts else None
+
+
+def place_of(kind: Kind, project: str, path: str) -> bytes:
+    """The SHA-256 that stands for a place on a machine: nothing of the names is left in it when a record is gone."""
+    return hashlib.sha256("\0".join((kind, project, path)).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,175 @@
+"""The team's records as a source of the index: each stands for a file, with a path that no file can have.
+
+    share:<machine, 8 digits>/<place, 12 digits>
+
+What this machine holds itself is not offered. What several others hold is offered once, as that of the one from which
+it came first. Everything here reads only, and finds nothing where there is no team.
+"""
+
+import hashlib
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from recall.core.errors import SourceError
+from recall.core.types import TEAM, Document, FoundFile, Kind, Project
+from recall.replica.membership import plain_name, read_membership
+from recall.replica.pack import unpack
+from recall.replica.record import TeamRecord
+from recall.replica.tables import open_for_reading, translated
+from recall.sources.knowledge import version_of
+from recall.sources.memory import Scan
+from recall.sources.projects import Projects
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A record of another machine. `origin` is what that is called here, `person` whose it is."""
+
+    kind: Kind
+    machine: str
+    content: bytes
+    project: str
+    path: str
+    origin: str
+    person: str
+
+
+class Team:
+    """What the others of the team offer, by path; made for one look, so that all kinds see the same."""
+
+    def __init__(self, records: Path, membership: Path) -> None:
+        self._records = records
+        self._membership = membership
+        self._offers: dict[str, Offer] | None = None
+
+    @property
+    def offers(self) -> Mapping[str, Offer]:
+        """All of them, looked up at the first call. Raises ShareError where the file cannot be read."""
+        if self._offers is None:
+            self._offers = _offers(self._records, self._membership)
+        return self._offers
+
+    def scan(self, kind: Kind) -> Scan:
+        """The records of a kind as files. Size and time stand for the content: another one is to be read again."""
+        offers = {path: offer for path, offer in self.offers.items() if offer.kind == kind}
+        projects = {TEAM + offer.project: Project(TEAM + offer.project, offer.project) for offer in offers.values()}
+        files = [
+            FoundFile(
+                kind,
+                path,
+                TEAM + offer.project,
+                int.from_bytes(offer.content[:6]),
+                int.from_bytes(_mark(offer)),
+            )
+            for path, offer in sorted(offers.items())
+        ]
+        return Scan(files, [], Projects(projects))
+
+    def read(self, found: FoundFile) -> Document:
+        """The record of a file that `scan` gave. Raises SourceError where it has gone since."""
+        offer = self.offers[found.path]
+        record = self._record(offer.content)
+        if record is None:
+            raise SourceError("has just been taken back by its machine")
+        group, language = None, record.language
+        if offer.kind == "knowledge":
+            version, _ = version_of(PurePosixPath(offer.path), f"{record.name}\n{record.body}")
+            group = f"{TEAM}{offer.machine}:{offer.project}:{version}"
+        talk = offer.kind == "conversation"
+        return Document(
+            kind=offer.kind,
+            path=found.path,
+            project=TEAM + offer.project,
+            name=record.name,
+            description=record.description,
+            body=record.name if talk else record.body,
+            date=record.date,
+            session=found.path if talk else None,
+            language=language,
+            group=group,
+            successor=record.successor,
+            origin=offer.origin,
+            person=offer.person,
+        )
+
+    def embedded(self, path: str, model: str) -> Mapping[bytes, tuple[bytes, bytes]]:
+        """What other machines made of a record's texts under a model: vector and sketch by digest."""
+        with translated(self._records):
+            connection = open_for_reading(self._records)
+            if connection is None:
+                return {}
+            try:
+                row = connection.execute(
+                    "SELECT pack FROM embedding WHERE content = ? AND model = ?", (self.offers[path].content, model)
+                ).fetchone()
+                return unpack(row[0]) if row else {}
+            finally:
+                connection.close()
+
+    def find(self, id_: str) -> tuple[Offer, TeamRecord] | None:
+        """The record that a headline names as `recall share show ID`; None where there is none (any more)."""
+        offer = self.offers.get(TEAM + id_.removeprefix(TEAM))
+        record = self._record(offer.content) if offer else None
+        return (offer, record) if offer and record else None
+
+    def _record(self, content: bytes) -> TeamRecord | None:
+        with translated(self._records):
+            connection = open_for_reading(self._records)
+            if connection is None:
+                return None
+            try:
+                row = connection.execute(
+                    "SELECT kind, name, description, body, date, language, successor FROM content WHERE id = ?",
+                    (content,),
+                ).fetchone()
+                return TeamRecord(*row) if row else None
+            finally:
+                connection.close()
+
+
+def labels(machines: Mapping[str, str], own: str) -> dict[str, str]:
+    """What each machine is called here, by its number: its name, with digits of the number where that is our own or
+    another one's too. A machine cannot take another's place by taking its name."""
+    names = {id_: plain_name(name) for id_, name in machines.items()}
+    taken = Counter(name.casefold() for name in [*names.values(), plain_name(own)])
+    return {id_: name if taken[name.casefold()] == 1 else f"{name}-{id_[:4]}" for id_, name in names.items()}
+
+
+def _offers(records: Path, membership: Path) -> dict[str, Offer]:
+    member = read_membership(membership)
+    if member is None:
+        return {}
+    with translated(records):
+        connection = open_for_reading(records)
+        if connection is None:
+            return {}
+        try:
+            return _read_offers(connection, member.name)
+        finally:
+            connection.close()
+
+
+def _read_offers(connection: sqlite3.Connection, own: str) -> dict[str, Offer]:
+    people = {id_: (name, person) for id_, name, person in connection.execute("SELECT * FROM machine")}
+    named = labels({id_: name for id_, (name, _) in people.items()}, own)
+    offers: dict[str, Offer] = {}
+    seen: set[bytes] = set()
+    for machine, place, content, kind, project, path in connection.execute(
+        """SELECT machine, place, content, kind, project, path FROM holding JOIN content ON content.id = content
+        WHERE content NOT IN (SELECT content FROM sent) ORDER BY seq, machine, place"""
+    ):
+        if content not in seen and machine in people:
+            seen.add(content)
+            person = plain_name(people[machine][1])
+            key = f"{TEAM}{machine[:8]}/{place.hex()[:12]}"
+            offers[key] = Offer(kind, machine, content, project, path, named[machine], person)
+    return offers
+
+
+def _mark(offer: Offer) -> bytes:
+    """Six bytes that change with what is shown of a record besides its text."""
+    shown = "\0".join((offer.origin, offer.person, offer.project, offer.path))
+    return hashlib.sha256(shown.encode("utf-8", "replace")).digest()[:6]

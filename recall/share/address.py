@@ -1,0 +1,60 @@
+"""The server's address, and the password that goes with it: where that comes from, and that it never shows.
+
+A password is looked for where PostgreSQL's own programs look (PGPASSWORD, the person's pgpass file), then in the state
+folder's `share.pass`, a file of the same form, where a password goes that was typed at the prompt and is to be kept.
+"""
+
+from pathlib import Path
+
+from recall.core.atomic import replace_bytes
+from recall.core.errors import UsageError
+
+#: What the hosts of this machine are called; only between other machines it matters who listens on the way.
+_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+
+
+def checked(url: str) -> str:
+    """The address as it was given. Raises UsageError where it is none, or holds a password."""
+    fields = fields_of(url)
+    if "password" in fields:
+        raise UsageError(
+            "expected an address without a password (on a command line every process of this machine can read it); "
+            "leave it out: PGPASSWORD, your pgpass file or a prompt gives it"
+        )
+    if not fields.get("dbname"):
+        raise UsageError("expected postgresql://USER@HOST:PORT/DATABASE, found no DATABASE in it")
+    return url
+
+
+def fields_of(url: str) -> dict[str, str]:
+    """The parts of an address by the names that PostgreSQL gives them. Raises UsageError."""
+    import psycopg  # noqa: PLC0415  (nothing but the share commands loads it)
+    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
+
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise UsageError("expected an address of the form postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full")
+    try:
+        return {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
+    except psycopg.Error:  # its message quotes the address
+        raise UsageError(
+            "expected an address of the form postgresql://USER@HOST:PORT/DATABASE, found a broken one"
+        ) from None
+
+
+def shown(url: str) -> str:
+    """The address in short, for messages: `host:port/database`."""
+    fields = fields_of(url)
+    return f"{fields.get('host') or 'localhost'}:{fields.get('port') or 5432}/{fields.get('dbname', '')}"
+
+
+def is_protected(url: str) -> bool:
+    """Whether nobody between the machines can listen or put himself in the server's place."""
+    fields = fields_of(url)
+    host = fields.get("host", "")
+    return host in _LOCAL or host.startswith("/") or fields.get("sslmode") == "verify-full"
+
+
+def keep_password(file: Path, password: str) -> None:
+    """Keep a password in a pgpass file, for the owner's eyes only; it holds for this one server. Raises RecallError."""
+    escaped = password.replace("\\", "\\\\").replace(":", "\\:")
+    replace_bytes(file, f"*:*:*:*:{escaped}\n".encode(), 0o600)

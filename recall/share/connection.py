@@ -1,0 +1,133 @@
+"""One connection to the team's server, and what goes wrong with it in our own words."""
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+from psycopg import errors
+
+from recall.core.errors import ShareError, ShareUnreachable
+from recall.share.address import fields_of, shown
+from recall.share.schema import NAME
+
+Connection = psycopg.Connection[tuple[object, ...]]
+Result = TypeVar("Result")
+
+#: Seconds to wait for a server to answer at all, and for one statement of its work.
+CONNECT_SECONDS, STATEMENT_SECONDS = 10, 120
+#: How often work is done anew that the server gave up because another machine was at the same rows.
+TRIES = 8
+
+
+class NeedsPassword(ShareError):
+    """The server wants a password, and none was found or it was wrong."""
+
+
+@contextmanager
+def connected(url: str, password_file: Path, password: str | None = None) -> Iterator[Connection]:
+    """A connection whose names are looked up in our schema; each statement is a transaction unless one is begun.
+
+    Raises ShareUnreachable, NeedsPassword, ShareError; none of their sentences holds the password.
+    """
+    with translated(url):
+        connection = _connect(url, password_file, password)
+        with connection:
+            yield connection
+
+
+def repeated(connection: Connection, work: Callable[[], Result]) -> Result:
+    """Do `work` in a transaction, anew where the server gave it up for another machine's sake."""
+    for left in reversed(range(TRIES)):
+        try:
+            with connection.transaction():
+                return work()
+        except (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation):
+            if not left:
+                raise
+            time.sleep(random.uniform(0.02, 0.2))  # noqa: S311  (no secret: so that two do not meet again)
+    raise AssertionError
+
+
+@contextmanager
+def translated(url: str) -> Iterator[None]:
+    """Turn what psycopg raises in the block into a ShareError. Messages of the server may quote a text: ours do not."""
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        if error.sqlstate is None or error.sqlstate[:2] in ("08", "57", "53"):
+            raise ShareUnreachable(
+                f"the team's server {shown(url)} does not answer ({_reason(error)}); all else works on, and the next "
+                "sync catches up"
+            ) from None
+        raise ShareError(_sentence(url, error)) from None
+    except psycopg.Error as error:
+        raise ShareError(_sentence(url, error)) from None
+
+
+def _connect(url: str, password_file: Path, password: str | None) -> Connection:
+    options: dict[str, object] = {} if password is None else {"password": password}
+    if password is None and password_file.exists():
+        options["passfile"] = str(password_file)
+    try:
+        connection = psycopg.connect(
+            url,
+            autocommit=True,
+            application_name="recall",
+            connect_timeout=CONNECT_SECONDS,
+            keepalives_idle=30,
+            tcp_user_timeout=1000 * CONNECT_SECONDS * 3,
+            **options,  # type: ignore[arg-type]
+        )
+    except psycopg.OperationalError as error:
+        if _wants_password(error):
+            raise NeedsPassword(
+                f"the team's server {shown(url)} wants a password for {fields_of(url).get('user') or 'you'}: set "
+                "PGPASSWORD, write it into your pgpass file, or run `recall share join` on a terminal, which asks"
+            ) from None
+        raise
+    try:
+        connection.execute(f"SET search_path = {NAME}")
+        connection.execute(f"SET statement_timeout = {1000 * STATEMENT_SECONDS}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _wants_password(error: psycopg.OperationalError) -> bool:
+    return "password" in str(error).lower()
+
+
+def _reason(error: psycopg.Error) -> str:
+    """What libpq says of a connection, in one short line; it names hosts and files, no data and no password."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    words = lines[-1] if lines else type(error).__name__
+    for start in ("connection failed: ", "FATAL:  "):
+        words = words.rpartition(start)[2]
+    return words[:200]
+
+
+def _sentence(url: str, error: psycopg.Error) -> str:
+    if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
+        return f"{shown(url)} holds no team yet; `recall share init` with this address makes one"
+    if isinstance(error, errors.InsufficientPrivilege):
+        return (
+            f"this database user may not do that on {shown(url)}; its owner grants it: "
+            "recall share init ADDRESS --grant ROLE"
+        )
+    if isinstance(error, errors.QueryCanceled):
+        return f"the team's server {shown(url)} took more than {STATEMENT_SECONDS} s for one step; try again later"
+    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+        return f"no connection to {shown(url)}: {_reason(error)}"
+    name = type(error).__name__
+    return f"the team's server {shown(url)} refused ({name}{f', {error.sqlstate}' if error.sqlstate else ''})"
+
+
+def environment_password() -> str | None:
+    """What PGPASSWORD holds."""
+    return os.environ.get("PGPASSWORD") or None

@@ -1,0 +1,76 @@
+"""Incoming: what others hold is taken into the replica, page by page. None of it is believed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from recall.core.errors import MaskingError
+from recall.replica.record import TeamRecord, cleaned, plain_path, plain_project
+from recall.replica.replica import Change, Cursor, Page, Replica
+from recall.share.server import Server
+
+#: Changes that are taken together: some ten megabytes with what a model made of them.
+PAGE = 500
+
+
+@dataclass(slots=True)
+class Received:
+    """What came: records that are new here or changed, those that were taken back, and rows that were refused because
+    no recall can have written them."""
+
+    taken: int = 0
+    gone: int = 0
+    refused: int = 0
+
+
+def receive(server: Server, replica: Replica, until: int, model: str, told: Callable[[Received], None]) -> Received:
+    """Take over all changes of others up to number `until`; `told` is called after each page, which stands then.
+
+    With each text comes what `model` made of it, if somebody has sent that. Raises ShareError.
+    """
+    received = Received()
+    whole = False
+    while not whole and replica.cursor.seq <= until:
+        changes, machines, whole = server.changes(replica.cursor, until, PAGE)
+        good = [_checked(change, received) for change in changes]
+        lacking = replica.lacking(change.content for change in good if change.content is not None)
+        records = _records(server, lacking, received)
+        wanted = set(records) - replica.held(records)
+        last = changes[-1] if changes else None
+        cursor = Cursor(until + 1) if whole or last is None else Cursor(last.seq, last.machine, last.place)
+        packs = server.packs(wanted, model) if wanted and model else {}
+        replica.apply(Page(good, machines, records, packs, cursor), model)
+        received.taken += sum(change.content is not None for change in good)
+        received.gone += sum(change.content is None for change in good)
+        told(received)
+    return received
+
+
+def fetch_packs(server: Server, replica: Replica, model: str) -> None:
+    """After a change of model: what the new one made of the texts that are here. Raises ShareError."""
+    contents = replica.contents()
+    for start in range(0, len(contents), PAGE):
+        replica.add_packs(server.packs(contents[start : start + PAGE], model), model)
+
+
+def _checked(change: Change, received: Received) -> Change:
+    """A change with a plain path; one that would lead out of its project holds nothing."""
+    path = plain_path(change.path)
+    if path is None and change.content is not None:
+        received.refused += 1
+        received.gone -= 1
+        return replace(change, content=None, path="")
+    return replace(change, project=plain_project(change.project), path=path or "")
+
+
+def _records(server: Server, lacking: list[bytes], received: Received) -> dict[bytes, TeamRecord]:
+    """The texts of contents, cleaned; without those whose number is not that of their text."""
+    found: dict[bytes, TeamRecord] = {}
+    for id_, record in (server.records(lacking) if lacking else {}).items():
+        try:
+            clean = cleaned(record) if record.id == id_ else None
+        except MaskingError:
+            clean = None
+        if clean is not None:
+            found[id_] = clean
+    received.refused += len(lacking) - len(found)
+    return found

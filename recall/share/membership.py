@@ -1,0 +1,128 @@
+"""Making a team, joining and leaving one."""
+
+import getpass
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from recall.core.errors import RecallError, ShareError
+from recall.replica.membership import Membership, new_machine, plain_name, read_membership, write_membership
+from recall.replica.replica import Replica
+from recall.share.address import checked, keep_password, shown
+from recall.share.connection import NeedsPassword, connected, environment_password, repeated
+from recall.share.schema import migrate
+from recall.share.server import Server
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths, make_private_folder
+
+#: Seconds to wait for an exchange in the background to end.
+WAIT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How a machine joins: under which names, by which password (None: as PostgreSQL's programs find one), and what
+    makes the schema there first, if anything does."""
+
+    url: str
+    name: str | None = None
+    person: str | None = None
+    make: bool = False
+    grant: str | None = None
+
+
+def join(paths: StatePaths, wanted: Joining, ask: Callable[[str], str | None]) -> tuple[Membership, str | None]:
+    """Take part in the team at an address; the membership, and the password where one was needed and typed or set.
+
+    `ask` is called with a question where the server wants a password that nobody has given yet; None gives up. Joining
+    again at the same team changes the names and keeps the machine's number. Raises UsageError, ShareError.
+    """
+    url = checked(wanted.url)
+    known = read_membership(Path(paths.share))
+    make_private_folder(paths.home)
+    password = None
+    try:
+        team, machine = _enrol(paths, wanted, url, known, None)
+    except NeedsPassword:
+        password = ask(f"Password for {shown(url)}: ")
+        if password is None:
+            raise
+        team, machine = _enrol(paths, wanted, url, known, password)
+    member = Membership(url, machine, _name(wanted, known), _person(wanted, known), team)
+    write_membership(Path(paths.share), member)
+    return member, password or environment_password()
+
+
+def keep(paths: StatePaths, password: str) -> None:
+    """Keep a password for the exchanges in the background. Raises RecallError."""
+    keep_password(Path(paths.share_password), password)
+
+
+def pause(paths: StatePaths, *, paused: bool) -> Membership:
+    """Stop exchanging records, or go on with it. What has come stays. Raises ShareError."""
+    member = replace(membership(paths), paused=paused)
+    write_membership(Path(paths.share), member)
+    return member
+
+
+def leave(paths: StatePaths, *, delete: bool, password: str | None = None) -> int:
+    """Take no part any more: what others have shared goes from this machine, and with `delete` what this one has shared
+    goes from theirs; how many records. Raises ShareUnreachable where that has to be told the server, and nothing has
+    changed then."""
+    member = membership(paths)
+    lock = HeldLock.wait(paths.share_lock, WAIT_SECONDS)
+    if lock is None:
+        raise ShareError("an exchange of records is under way; try again when it has ended")
+    with lock:
+        count = 0
+        if delete:
+            with connected(member.url, Path(paths.share_password), password) as connection:
+                count = Server(connection, member.machine).leave()
+        with Replica(Path(paths.share_records)) as replica:
+            replica.reset()
+        for path in (paths.share, paths.share_password):
+            try:
+                Path(path).unlink(missing_ok=True)
+            except OSError as error:
+                raise RecallError(f"{path} cannot be removed ({error.strerror}); remove it by hand") from error
+    return count
+
+
+def membership(paths: StatePaths) -> Membership:
+    """The team that this machine belongs to. Raises ShareError where it belongs to none."""
+    member = read_membership(Path(paths.share))
+    if member is None:
+        raise ShareError("this machine shares with no team; `recall share join postgresql://...` joins one")
+    return member
+
+
+def _enrol(
+    paths: StatePaths, wanted: Joining, url: str, known: Membership | None, password: str | None
+) -> tuple[str, str]:
+    """The numbers of the team and of this machine in it."""
+    with connected(url, Path(paths.share_password), password) as connection:
+        if wanted.make:
+            repeated(connection, lambda: migrate(connection, new_machine(), wanted.grant))
+        server = Server(connection, known.machine if known else new_machine())
+        head = server.head()
+        if known is not None and known.team != head.team:
+            raise ShareError(
+                f"this machine belongs to the team at {shown(known.url)} already; run `recall share leave` first"
+            )
+        server.enrol(_name(wanted, known), _person(wanted, known))
+        return head.team, server.machine
+
+
+def _name(wanted: Joining, known: Membership | None) -> str:
+    name = wanted.name or (known.name if known else platform.node().partition(".")[0])
+    return plain_name(name)
+
+
+def _person(wanted: Joining, known: Membership | None) -> str:
+    if wanted.person or known:
+        return plain_name(wanted.person or (known.person if known else ""))
+    try:
+        return plain_name(getpass.getuser())
+    except (OSError, KeyError, ImportError):  # nobody's process, in a container
+        return "unnamed"

@@ -1,0 +1,202 @@
+"""Outgoing: which of this machine's records are shared, and what of them leaves it. Nothing here reaches the network.
+
+A record is read and masked as it is for the index. Its place on this machine does not leave with it, but the part of
+its path below the project. Of a conversation only a title leaves that is no message of the person, and its date.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path, PurePath
+
+from recall.core.config import Config
+from recall.core.types import SHARED, Document, FoundFile, Kind, Skipped
+from recall.index.plan import plan
+from recall.index.reading import prepare
+from recall.index.sources import Source, configured_sources
+from recall.replica.record import TeamRecord, cleaned, place_of, plain_path, plain_project
+from recall.replica.replica import Sent
+from recall.sources.files import is_inside
+from recall.sources.notes import read_note
+from recall.sources.projects import discover, encode
+from recall.sources.repository import is_path
+from recall.store.entries import Stored
+from recall.store.extracts import open_extracts
+
+#: What a person writes into a note's frontmatter, `share: false`, to keep it at home.
+_AT_HOME = {"false", "no", "off", "0", "never"}
+#: How the project of records is called that belong to all projects, as in `recall status`.
+ALL_PROJECTS = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that may leave the machine: where it stands here, and where it is to stand for others.
+
+    `read` gives its text, None where it stays at home. Raises SourceError, MaskingError.
+    """
+
+    kind: Kind
+    file: str
+    project: str
+    path: str
+    size: int
+    mtime_ns: int | None
+    read: Callable[[], TeamRecord | None]
+    changed: bool = True
+
+    @property
+    def place(self) -> bytes:
+        """Its place as the server knows it. A session's is told from others by its file's name."""
+        return place_of(self.kind, self.project, self.path or PurePath(self.file).stem)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the person shares: kinds, the names of projects (none: all), and those of them that stay at home."""
+
+    kinds: Collection[str]
+    projects: Collection[str]
+    not_projects: Collection[str]
+
+    @classmethod
+    def of(cls, config: Config) -> "Wanted":
+        """As config.toml says."""
+        return cls(
+            frozenset(config["share.kinds"]),
+            frozenset(map(str.casefold, config["share.projects"])),
+            frozenset(map(str.casefold, config["share.not_projects"])),
+        )
+
+    def takes(self, project: str) -> bool:
+        """Whether records of a project of this name are shared."""
+        name = project.casefold()
+        return name not in self.not_projects and (not self.projects or name in self.projects)
+
+
+def candidates(
+    folders: Sequence[Path], config: Config, index: Path, sent: Mapping[str, Sent] | None = None
+) -> tuple[list[Candidate], list[Skipped]]:
+    """All records that may be shared, each place once, and what could not be looked at, by file.
+
+    With what is `sent` already, a file that has not changed since is marked so. Raises ConfigError, StoreError.
+    """
+    sent = sent or {}
+    wanted = Wanted.of(config)
+    projects = discover(folders)
+    found: dict[bytes, Candidate] = {}
+    skipped: list[Skipped] = []
+    for source in configured_sources(folders, projects, config):
+        if not isinstance(source, Source) or source.embedded is not None or source.kind not in wanted.kinds:
+            continue
+        scan = source.scan()
+        skipped += scan.skipped
+        names = {key: project.name for key, project in scan.projects.by_key.items()}
+        stored = {file: Stored("", one.size, one.mtime_ns, complete=True) for file, one in sent.items() if one.mtime_ns}
+        decided = plan(stored, [replace(file, project="") for file in scan.files], [item.path for item in scan.skipped])
+        unchanged = {file.path for file in decided.unchanged}
+        for file in scan.files:
+            project = project_for_others(file.project, names)
+            if wanted.takes(project):
+                _add(found, _of_file(source, file, project, folders, changed=file.path not in unchanged))
+    if "conversation" in wanted.kinds and config["conversations.enabled"]:
+        for talk in _conversations(index, {key: project.name for key, project in projects.by_key.items()}):
+            known = sent.get(talk.file)
+            if wanted.takes(talk.project):
+                same = known is not None and (known.size, known.mtime_ns) == (talk.size, talk.mtime_ns)
+                _add(found, replace(talk, changed=not same))
+    return list(found.values()), skipped
+
+
+def kept_unseen(sent: Mapping[str, Sent], found: Collection[Candidate], skipped: Sequence[Skipped]) -> Iterator[Sent]:
+    """What the server has of files that this look did not find because something above them could not be read: a disk
+    that is not there must not take the records from everybody."""
+    seen = {candidate.file for candidate in found}
+    blocked = [item.path for item in skipped]
+    for file, one in sent.items():
+        if file not in seen and any(file != path and is_inside(file, path) for path in blocked):
+            yield one
+
+
+def _add(found: dict[bytes, Candidate], candidate: Candidate) -> None:
+    """Two files of one place (two folders of one name) get places of their own."""
+    if candidate.place in found and found[candidate.place].file != candidate.file:
+        path = PurePath(candidate.path or PurePath(candidate.file).name)
+        digits = hashlib.sha256(os.fsencode(candidate.file)).hexdigest()[:6]
+        candidate = replace(candidate, path=path.with_name(f"{path.stem}-{digits}{path.suffix}").as_posix())
+    found[candidate.place] = candidate
+
+
+def _of_file(source: Source, file: FoundFile, project: str, folders: Sequence[Path], *, changed: bool) -> Candidate:
+    def read() -> TeamRecord | None:
+        if stays_at_home(file.path):
+            return None
+        return record_of(source.read(file))
+
+    path = path_for_others(file.path, file.project, folders)
+    return Candidate(source.kind, file.path, project, path, file.size, file.mtime_ns, read, changed)
+
+
+def _conversations(index: Path, names: Mapping[str, str]) -> Iterator[Candidate]:
+    with open_extracts(index) as extracts:
+        sessions = extracts.sessions() if extracts else []
+    for session in sessions:
+        record = cleaned(TeamRecord("conversation", session.title, "", "", date=session.date))
+        if record is not None:
+            project = project_for_others(session.project, names)
+            yield Candidate(
+                "conversation", session.path, project, "", session.size, session.mtime_ns, partial(_same, record)
+            )
+
+
+def _same(record: TeamRecord) -> TeamRecord:
+    return record
+
+
+def stays_at_home(path: str) -> bool:
+    """Whether a note says `share: false`. Raises SourceError."""
+    return read_note(path).fields.get("share", "").strip().casefold() in _AT_HOME
+
+
+def record_of(document: Document) -> TeamRecord | None:
+    """What others get of a record: its text as the index has it, masked. Raises MaskingError."""
+    masked = prepare(document).document
+    return cleaned(
+        TeamRecord(
+            kind=masked.kind,
+            name=masked.name,
+            description=masked.description,
+            body=masked.body,
+            date=masked.date,
+            language=masked.language,
+            successor=masked.successor,
+        )
+    )
+
+
+def project_for_others(key: str, names: Mapping[str, str]) -> str:
+    """What a project is called. Where all that is known of it is the name of Claude's folder for it, which spells its
+    whole path, what stands behind the home folder, else the last word."""
+    if key == SHARED:
+        return ALL_PROJECTS
+    if is_path(key):
+        return plain_project(names.get(key) or PurePath(key).name)
+    home = encode(os.path.realpath(Path.home()))
+    return plain_project(key.removeprefix(f"{home}-") if key.startswith(f"{home}-") else key.rpartition("-")[2] or key)
+
+
+def path_for_others(path: str, project: str, folders: Sequence[Path]) -> str:
+    """The part of a path that others may see: below the project, or below Claude's folder for it, else folder and name.
+    Nothing above that: it tells the person's name, and more."""
+    file = PurePath(path)
+    for root in filter(None, (project, *map(str, folders))):
+        if file.is_relative_to(root):
+            parts = file.relative_to(root).parts
+            # <claude>/projects/<encoded path>/memory/x.md
+            short = PurePath(*parts[2:] if parts[0] == "projects" and len(parts) > 2 and root != project else parts)
+            break
+    else:
+        short = PurePath(*file.parts[-2:])
+    return plain_path(short.as_posix()) or plain_path(file.name) or hashlib.sha256(os.fsencode(path)).hexdigest()[:12]

@@ -1,0 +1,97 @@
+"""What `recall share status` tells: from this machine alone, so that it works without the server."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recall.replica.membership import Membership, plain_name
+from recall.replica.tables import open_for_reading, translated
+from recall.replica.team import labels
+from recall.share.address import is_protected, shown
+from recall.wire.paths import StatePaths
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How sharing stands. Times are seconds since 1970, None for never; `failed` is the last exchange's sentence, None
+    where it went well; `machines`: name, person and records of each of the others."""
+
+    member: Membership
+    server: str
+    protected: bool
+    sent: int
+    received: int
+    machines: list[tuple[str, str, int]]
+    synced: int | None
+    failed: str | None
+    failing_since: int | None
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        return {
+            "server": self.server,
+            "machine": self.member.name,
+            "person": self.member.person,
+            "paused": self.member.paused,
+            "protected": self.protected,
+            "sent": self.sent,
+            "received": self.received,
+            "machines": [
+                {"name": name, "person": person, "records": records} for name, person, records in self.machines
+            ],
+            "synced": _stamp(self.synced),
+            "failed": self.failed,
+            "failing_since": _stamp(self.failing_since),
+        }
+
+    @property
+    def line(self) -> str:
+        """In one line, for `recall status`."""
+        state = "paused" if self.member.paused else f"last exchange {_stamp(self.synced) or 'never'}"
+        if self.failed and not self.member.paused:
+            state += f"; none since {_stamp(self.failing_since)}: {self.failed}"
+        return f"{self.server} as {self.member.name}: {self.sent} sent, {self.received} received; {state}"
+
+
+def standing(paths: StatePaths, member: Membership) -> Standing:
+    """How sharing stands. Raises ShareError where share.sqlite3 cannot be read."""
+    path = Path(paths.share_records)
+    meta: dict[str, Any] = {}
+    sent = received = 0
+    machines: list[tuple[str, str, str, int]] = []
+    with translated(path):
+        connection = open_for_reading(path)
+        if connection is not None:
+            try:
+                meta = dict(connection.execute("SELECT key, value FROM meta"))
+                (sent,) = connection.execute("SELECT count(*) FROM sent").fetchone()
+                (received,) = connection.execute("SELECT count(*) FROM content").fetchone()
+                machines = connection.execute(
+                    """SELECT id, name, person, count(holding.content) FROM machine
+                    LEFT JOIN holding ON holding.machine = id GROUP BY id ORDER BY name, id"""
+                ).fetchall()
+            finally:
+                connection.close()
+    named = labels({id_: name for id_, name, _, _ in machines}, member.name)
+    return Standing(
+        member=member,
+        server=shown(member.url),
+        protected=is_protected(member.url),
+        sent=sent,
+        received=received,
+        machines=[(named[id_], plain_name(person), records) for id_, _, person, records in machines],
+        synced=_number(meta.get("synced")),
+        failed=str(meta["failed"]) if meta.get("failed") else None,
+        failing_since=_number(meta.get("failing_since")),
+    )
+
+
+def _number(value: object) -> int | None:
+    return int(str(value)) if value is not None else None
+
+
+def _stamp(seconds: int | None) -> str | None:
+    """Local time, as everything that recall prints."""
+    return None if seconds is None else time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))

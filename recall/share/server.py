@@ -1,0 +1,248 @@
+"""What the team's server holds, and the few questions and changes that machines put to it.
+
+A change takes the clock's row first and keeps it to its end: numbers become visible in their order, and no machine has
+to ask twice for what it has seen. Texts and packs, which take the time, are on the server before that.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import cast
+
+from recall.core.errors import ShareError
+from recall.core.types import Kind
+from recall.replica.membership import is_machine, plain_name
+from recall.replica.pack import MAX_PACK
+from recall.replica.record import (
+    MAX_BODY,
+    MAX_DESCRIPTION,
+    MAX_NAME,
+    MAX_PATH,
+    MAX_PROJECT,
+    MAX_SUCCESSOR,
+    TeamRecord,
+)
+from recall.replica.replica import Change, Cursor
+from recall.share.connection import Connection, repeated
+from recall.share.schema import check_version
+
+_DIGEST = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """All that a quiet exchange asks: the team's number, the last change of all and, of this machine, the last one that
+    the server has (None: it does not know the machine)."""
+
+    team: str
+    seq: int
+    written: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a machine has at a place."""
+
+    place: bytes
+    content: bytes
+    project: str
+    path: str
+
+
+class Server:
+    """The server as one machine uses it."""
+
+    def __init__(self, connection: Connection, machine: str) -> None:
+        self._connection = connection
+        self.machine = machine
+
+    def head(self) -> Head:
+        """One small query. Raises ShareError for a schema that this program does not know."""
+        row = self._connection.execute(
+            """SELECT team.id, team.version, clock.seq, machine.written
+            FROM team CROSS JOIN clock LEFT JOIN machine ON machine.id = %s""",
+            [self.machine],
+        ).fetchone()
+        if row is None:
+            raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
+        check_version(cast(int, row[1]))
+        return Head(str(row[0]), cast(int, row[2]), cast("int | None", row[3]))
+
+    def enrol(self, name: str, person: str) -> None:
+        """Let this machine take part, or go by another name."""
+        self._connection.execute(
+            """INSERT INTO machine (id, name, person) VALUES (%s, %s, %s)
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, person = excluded.person""",
+            [self.machine, name, person],
+        )
+
+    def machines(self) -> list[tuple[str, str, str, int]]:
+        """Number, name, person and records of each machine that takes part, in order of names."""
+        rows = self._connection.execute(
+            """SELECT machine.id, machine.name, machine.person, count(holding.content)
+            FROM machine LEFT JOIN holding ON holding.machine = machine.id
+            WHERE machine.name <> '' GROUP BY machine.id, machine.name, machine.person
+            ORDER BY machine.name, machine.id"""
+        )
+        return [(str(i), plain_name(str(n)), plain_name(str(p)), cast(int, c)) for i, n, p, c in rows]
+
+    def changes(self, after: Cursor, until: int, limit: int) -> tuple[list[Change], dict[str, tuple[str, str]], bool]:
+        """The next changes of other machines up to number `until`, their makers' names, and whether that was all.
+
+        A row that cannot be one of recall's is left out.
+        """
+        rows = self._connection.execute(
+            """SELECT holding.machine, holding.place, holding.content, holding.seq,
+                substr(holding.project, 1, %s), CASE WHEN length(holding.path) <= %s THEN holding.path END,
+                substr(machine.name, 1, 200), substr(machine.person, 1, 200)
+            FROM holding JOIN machine ON machine.id = holding.machine
+            WHERE (holding.seq, holding.machine, holding.place) > (%s, %s, %s) AND holding.seq <= %s
+                AND holding.machine <> %s AND length(holding.machine) = 32 AND length(holding.place) = %s
+            ORDER BY holding.seq, holding.machine, holding.place LIMIT %s""",
+            [MAX_PROJECT, MAX_PATH, *after, until, self.machine, _DIGEST, limit],
+            binary=True,
+        ).fetchall()
+        changes, machines = [], {}
+        for machine, place, content, seq, project, path, name, person in cast(
+            "list[tuple[str, bytes, bytes | None, int, str, str | None, str, str]]", rows
+        ):
+            if is_machine(machine):
+                # A path that is too long comes as none, and its record is refused like one that leads upwards.
+                changes.append(Change(machine, place, content, project, "\0" if path is None else path, seq))
+                machines[machine] = (plain_name(name), plain_name(person))
+        return changes, machines, len(rows) < limit
+
+    def records(self, contents: Collection[bytes]) -> dict[bytes, TeamRecord]:
+        """The texts of contents as the server has them. One with a part that is too long is left out unread."""
+        rows = self._connection.execute(
+            """SELECT id, kind, name, description, body, date, language, successor FROM content
+            WHERE id = ANY(%s) AND length(kind) < 20 AND length(name) <= %s AND length(description) <= %s
+                AND length(body) <= %s AND length(coalesce(date, '')) <= 10 AND length(coalesce(language, '')) <= 3
+                AND length(coalesce(successor, '')) <= %s""",
+            [list(contents), MAX_NAME, MAX_DESCRIPTION, MAX_BODY, MAX_SUCCESSOR],
+            binary=True,
+        )
+        return {
+            cast(bytes, id_): TeamRecord(cast(Kind, kind), *cast("tuple[str, str, str]", rest))
+            for id_, kind, *rest in rows
+        }
+
+    def packs(self, contents: Collection[bytes], model: str) -> dict[bytes, bytes]:
+        """What a model made of contents, of those of which somebody has sent it."""
+        rows = self._connection.execute(
+            """SELECT content, pack FROM embedding
+            WHERE model = %s AND content = ANY(%s) AND octet_length(pack) <= %s""",
+            [model, list(contents), MAX_PACK],
+            binary=True,
+        )
+        return dict(cast("Iterable[tuple[bytes, bytes]]", rows))
+
+    def own(self) -> tuple[int, list[Held]]:
+        """The last change of this machine that the server has, and all that it holds."""
+        with self._connection.transaction():
+            row = self._connection.execute("SELECT written FROM machine WHERE id = %s", [self.machine]).fetchone()
+            rows = self._connection.execute(
+                "SELECT place, content, project, path FROM holding WHERE machine = %s AND content IS NOT NULL",
+                [self.machine],
+                binary=True,
+            ).fetchall()
+        return cast(int, row[0]) if row else 0, [
+            Held(*row) for row in cast("list[tuple[bytes, bytes, str, str]]", rows)
+        ]
+
+    def put(self, records: Sequence[TeamRecord], held: Sequence[Held], gone: Sequence[bytes]) -> int:
+        """Hold contents at places, and none at the places that are `gone`; the number of the change.
+
+        `records` are the texts of all that is held. Texts that nobody holds any more go with the change.
+        """
+        return repeated(self._connection, lambda: self._put(records, held, gone))
+
+    def _put(self, records: Sequence[TeamRecord], held: Sequence[Held], gone: Sequence[bytes]) -> int:
+        texts = {record.id: record for record in records}
+        self._put_records(texts)
+        seq = self._tick()
+        # Others may have taken back the last copy of a text after it was found there.
+        self._put_records({id_: texts[id_] for id_ in self.lacking(texts)})
+        places = [*(one.place for one in held), *gone]
+        before = self._connection.execute(
+            "SELECT DISTINCT content FROM holding WHERE machine = %s AND place = ANY(%s) AND content IS NOT NULL",
+            [self.machine, places],
+            binary=True,
+        ).fetchall()
+        with self._connection.cursor() as cursor:
+            cursor.executemany(
+                """INSERT INTO holding (machine, place, content, project, path, seq) VALUES (%s, %s, %s, %s, %s, %s)
+                ON CONFLICT (machine, place) DO UPDATE SET content = excluded.content, project = excluded.project,
+                    path = excluded.path, seq = excluded.seq""",
+                [(self.machine, *astuple(one), seq) for one in held]
+                + [(self.machine, place, None, "", "", seq) for place in gone],
+            )
+        self._sweep([cast(bytes, row[0]) for row in before])
+        self._connection.execute("UPDATE machine SET written = %s WHERE id = %s", [seq, self.machine])
+        return seq
+
+    def put_packs(self, packs: Mapping[bytes, bytes], model: str) -> None:
+        """Give others what a model made of contents; what is there stays."""
+
+        def work() -> None:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(
+                    """INSERT INTO embedding (content, model, pack)
+                    SELECT id, %s, %b FROM content WHERE id = %s ON CONFLICT DO NOTHING""",
+                    [(model, pack, content) for content, pack in sorted(packs.items())],
+                )
+
+        repeated(self._connection, work)
+
+    def lacking(self, contents: Collection[bytes]) -> list[bytes]:
+        """Those of the contents that the server does not have."""
+        known = self._connection.execute("SELECT id FROM content WHERE id = ANY(%s)", [list(contents)], binary=True)
+        return sorted(set(contents) - {cast(bytes, row[0]) for row in known})
+
+    def lacking_packs(self, contents: Collection[bytes], model: str) -> list[bytes]:
+        """Those of the contents of which the server has nothing of a model yet."""
+        known = self._connection.execute(
+            "SELECT content FROM embedding WHERE model = %s AND content = ANY(%s)", [model, list(contents)], binary=True
+        )
+        return sorted(set(contents) - {cast(bytes, row[0]) for row in known})
+
+    def leave(self) -> int:
+        """Take back all that this machine holds, and its names; how many records that were."""
+        return repeated(self._connection, self._leave)
+
+    def _leave(self) -> int:
+        seq = self._tick()
+        before = self._connection.execute(
+            "SELECT content FROM holding WHERE machine = %s AND content IS NOT NULL", [self.machine], binary=True
+        ).fetchall()
+        self._connection.execute(
+            """UPDATE holding SET content = NULL, project = '', path = '', seq = %s
+            WHERE machine = %s AND content IS NOT NULL""",
+            [seq, self.machine],
+        )
+        self._sweep([cast(bytes, row[0]) for row in before])
+        self._connection.execute("UPDATE machine SET name = '', person = '' WHERE id = %s", [self.machine])
+        return len(before)
+
+    def _put_records(self, records: Mapping[bytes, TeamRecord]) -> None:
+        if not records:
+            return
+        with self._connection.cursor() as cursor:
+            cursor.executemany(
+                """INSERT INTO content (id, kind, name, description, body, date, language, successor)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING""",
+                [(id_, *astuple(record)) for id_, record in sorted(records.items())],
+            )
+
+    def _tick(self) -> int:
+        row = self._connection.execute("UPDATE clock SET seq = seq + 1 WHERE one = 1 RETURNING seq").fetchone()
+        if row is None:
+            raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
+        return cast(int, row[0])
+
+    def _sweep(self, contents: Collection[bytes]) -> None:
+        """Delete those of the contents that nobody holds, with what models made of them."""
+        self._connection.execute(
+            """DELETE FROM content WHERE id = ANY(%s)
+            AND NOT EXISTS (SELECT 1 FROM holding WHERE holding.content = content.id)""",
+            [list(contents)],
+        )

@@ -1,0 +1,259 @@
+"""One exchange with the team's server: what is new here goes up, what is new there comes down.
+
+It may end at any moment, here, there or between: what was written stands on both sides, and the next exchange goes on.
+If the server has a change of ours that this machine does not know of, it is asked what it has.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from recall.core.config import Config
+from recall.core.errors import MaskingError, RecallError, ShareBusy, ShareError, SourceError
+from recall.core.types import Skipped
+from recall.index.plan import trusted_mtime
+from recall.replica.membership import Membership
+from recall.replica.pack import pack, unpack
+from recall.replica.record import TeamRecord
+from recall.replica.replica import Replica, Sent
+from recall.share.connection import connected
+from recall.share.incoming import Received, fetch_packs, receive
+from recall.share.outgoing import Candidate, candidates, kept_unseen
+from recall.share.server import Head, Held, Server
+from recall.store.extracts import Extracts, open_extracts
+from recall.version import VERSION
+from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths
+
+#: Records, and bytes of what a model made of them, that go up together.
+BATCH, BATCH_BYTES = 500, 4 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What an exchange did: records put and taken back by this machine, packs sent, files left out, and what came."""
+
+    sent: int = 0
+    taken_back: int = 0
+    packs: int = 0
+    received: Received = field(default_factory=Received)
+    skipped: list[Skipped] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def exchange(
+    paths: StatePaths,
+    member: Membership,
+    folders: Sequence[Path],
+    config: Config,
+    model: str,
+    *,
+    password: str | None = None,
+    told: Callable[[Exchange], None] = lambda _: None,
+) -> Exchange:
+    """Exchange records with the server. `model` is the identity of the model whose vectors are exchanged, "" for none.
+
+    Raises ShareBusy when another process is at it, ShareUnreachable, other ShareErrors, and RecallErrors of what is
+    read; each is kept for `recall share status`.
+    """
+    lock = HeldLock.acquire(paths.share_lock)
+    if lock is None:
+        raise ShareBusy("another recall is exchanging records with the team at this moment; it does the same work")
+    with lock, Replica(Path(paths.share_records)) as replica:
+        started = time.monotonic()
+        try:
+            with connected(member.url, Path(paths.share_password), password) as connection:
+                server = Server(connection, member.machine)
+                run = _Run(server=server, replica=replica, paths=paths, member=member, model=model, told=told)
+                run.over(folders, config)
+            run.done.seconds = time.monotonic() - started
+        except RecallError as error:
+            since = replica.get("failing_since") or int(time.time())
+            replica.put(failed=str(error), failing_since=since)
+            raise
+        replica.put(synced=int(time.time()), failed=None, failing_since=None)
+    return run.done
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """The steps of one exchange."""
+
+    server: Server
+    replica: Replica
+    paths: StatePaths
+    member: Membership
+    model: str
+    told: Callable[[Exchange], None]
+    done: Exchange = field(default_factory=Exchange)
+
+    def over(self, folders: Sequence[Path], config: Config) -> None:
+        self._drop_taken_packs()
+        head = self._agree(self.server.head())
+        self._send(folders, config)
+        if head.seq >= self.replica.cursor.seq:
+            receive(self.server, self.replica, head.seq, self.model, self._came)
+        if self.model and self.replica.get("model") not in ("", self.model):
+            fetch_packs(self.server, self.replica, self.model)
+        if self.model and self.replica.get("model") != self.model:
+            self.replica.put(model=self.model)
+
+    def _came(self, received: Received) -> None:
+        self.done.received = received
+        self.told(self.done)
+
+    def _agree(self, head: Head) -> Head:
+        """See that server and replica speak of the same; else begin anew with what can no longer be trusted."""
+        if head.team != self.member.team:
+            raise ShareError(
+                "another team lives at this address than the one that this machine joined; if that is right, run "
+                "`recall share leave`, then join again"
+            )
+        written, cursor = int(self.replica.get("written") or 0), self.replica.cursor
+        if head.written is None or head.seq < max(written, cursor.seq - 1):
+            self.replica.reset()  # the server was set up anew, or from an older copy
+        if head.written is None:
+            self.server.enrol(self.member.name, self.member.person)
+        if head.written != written or not self.replica.get("written"):
+            self._recall_sent()
+        return head
+
+    def _recall_sent(self) -> None:
+        """Learn what the server has of us, where this machine does not know it: another process was killed after the
+        server took its change, or share.sqlite3 was lost."""
+        written, held = self.server.own()
+        there = {one.place: one.content for one in held}
+        sent = self.replica.sent()
+        wrong = [file for file, one in sent.items() if there.get(one.place) != one.content]
+        known = {one.place for file, one in sent.items() if file not in wrong}
+        strays = [Sent(f"?{p.hex()}", p, content, 0, None, "") for p, content in there.items() if p not in known]
+        self.replica.put_sent(wrong, strays, written)
+
+    def _send(self, folders: Sequence[Path], config: Config) -> None:
+        """Bring the server up to date with this machine."""
+        began = time.time_ns()
+        sent = self.replica.sent()
+        if self.replica.get("version") != VERSION:  # another one may mask more, or read files otherwise
+            sent = {file: replace(one, mtime_ns=None) for file, one in sent.items()}
+        found, self.done.skipped = candidates(folders, config, Path(self.paths.index), sent)
+        unseen = list(kept_unseen(sent, found, self.done.skipped))
+        places = {candidate.place for candidate in found} | {one.place for one in unseen}
+        staying = {one.file for one in unseen}
+        for batch in _batches(found):
+            staying |= self._send_batch(batch, sent, began, places)
+        gone = {file: one.place for file, one in sent.items() if file not in staying}
+        # A file that was moved may have left its place to another.
+        self._take_back(gone, {one.place for one in self.replica.sent().values() if one.file in staying})
+        self._send_packs()
+        self.replica.put(version=VERSION)
+
+    def _send_batch(
+        self, batch: Sequence[Candidate], sent: dict[str, Sent], began: int, places: set[bytes]
+    ) -> set[str]:
+        """Put what is new of some candidates; the files of all that the server has afterwards."""
+        records: list[TeamRecord] = []
+        held: list[Held] = []
+        new: list[Sent] = []
+        staying: set[str] = set()
+        gone: list[bytes] = []
+        for candidate in batch:
+            known = sent.get(candidate.file)
+            if known is not None and not candidate.changed and known.place == candidate.place:
+                staying.add(candidate.file)
+                continue
+            record = self._read(candidate)
+            if record is None:
+                continue
+            staying.add(candidate.file)
+            same = known is not None and (known.place, known.content) == (candidate.place, record.id)
+            mtime = None if candidate.mtime_ns is None else trusted_mtime(candidate.mtime_ns, began)
+            model = known.model if known is not None and same else ""
+            new.append(Sent(candidate.file, candidate.place, record.id, candidate.size, mtime, model))
+            if not same:
+                records.append(record)
+                held.append(Held(candidate.place, record.id, candidate.project, candidate.path))
+                if known is not None and known.place != candidate.place and known.place not in places:
+                    gone.append(known.place)
+        if held:
+            seq = self.server.put(records, held, gone)
+            self.replica.put_sent([], new, seq)
+            self.done.sent += len(held)
+            self.told(self.done)
+        elif new:
+            self.replica.put_sent([], new)
+        return staying
+
+    def _read(self, candidate: Candidate) -> TeamRecord | None:
+        """A candidate's text, None where it stays at home or cannot be read now."""
+        try:
+            return candidate.read()
+        except (SourceError, MaskingError) as error:
+            self.done.skipped.append(Skipped(candidate.file, str(error)))
+            return None
+
+    def _take_back(self, gone: dict[str, bytes], kept: set[bytes]) -> None:
+        files = list(gone)
+        for start in range(0, len(files), BATCH):
+            some = files[start : start + BATCH]
+            places = sorted({gone[file] for file in some} - kept)
+            seq = self.server.put([], [], places) if places else None
+            self.replica.put_sent(some, [], seq)
+            self.done.taken_back += len(places)
+            self.told(self.done)
+
+    def _send_packs(self) -> None:
+        """Give others what our model made of what we hold, as far as the index has it."""
+        if not self.model:
+            return
+        waiting = [one for one in self.replica.sent().values() if one.model != self.model]
+        with open_extracts(Path(self.paths.index)) as extracts:
+            for start in range(0, len(waiting) if extracts else 0, BATCH):
+                assert extracts is not None  # noqa: S101
+                self._send_some_packs(extracts, waiting[start : start + BATCH])
+
+    def _send_some_packs(self, extracts: Extracts, some: Sequence[Sent]) -> None:
+        lacking = set(self.server.lacking_packs({one.content for one in some}, self.model))
+        there = [replace(one, model=self.model) for one in some if one.content not in lacking]
+        packs: dict[bytes, bytes] = {}
+        mine: list[Sent] = []
+        size = 0
+        for one in some:
+            texts = extracts.texts(one.file, self.model) if one.content in lacking else None
+            if texts:
+                packs[one.content] = pack(texts)
+                mine.append(replace(one, model=self.model))
+                size += len(packs[one.content])
+            if size > BATCH_BYTES:
+                there += self._put_packs(packs, mine)
+                packs, mine, size = {}, [], 0
+        there += self._put_packs(packs, mine)
+        self.replica.put_sent([], there)
+
+    def _put_packs(self, packs: dict[bytes, bytes], mine: list[Sent]) -> list[Sent]:
+        if packs:
+            self.server.put_packs(packs, self.model)
+            self.done.packs += len(packs)
+            self.told(self.done)
+        return mine
+
+    def _drop_taken_packs(self) -> None:
+        """Let go of what the index has taken over, so that it does not lie here twice."""
+        with open_extracts(Path(self.paths.index)) as extracts:
+            if extracts is not None:
+                taken = [
+                    content for content, model, data in self.replica.packs() if extracts.has(list(unpack(data)), model)
+                ]
+                if taken:
+                    self.replica.drop_packs(taken)
+
+
+def _batches(found: Iterable[Candidate]) -> Iterable[list[Candidate]]:
+    batch: list[Candidate] = []
+    for candidate in found:
+        batch.append(candidate)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

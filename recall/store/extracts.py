@@ -1,0 +1,99 @@
+"""Extracts: what sharing takes out of the index, the titles of sessions and what a model made of a file's texts."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall.store.connection import open_reader
+from recall.store.guard import translated
+
+#: Titles of a session that are not made of a person's message, by their record's type, the strongest first.
+GIVEN_TITLES = ("custom-title", "ai-title", "summary")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTitle:
+    """A session by the title that the person or the model gave it. `project` is the key of its last exchange's."""
+
+    path: str
+    title: str
+    project: str
+    date: str | None
+    size: int
+    mtime_ns: int | None
+
+
+class Extracts:
+    """The index, open for reading."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def sessions(self) -> list[SessionTitle]:
+        """All sessions of this machine that are shown and have a title which is no message of the person."""
+        with translated(self._path):
+            rows = self._connection.execute(
+                """SELECT file.path, file.state, project.key, max(document.date), file.size, file.mtime_ns
+                FROM file JOIN document ON document.file_id = file.id JOIN project ON project.id = document.project_id
+                WHERE file.kind = 'conversation' AND file.left_out IS NULL AND document.origin IS NULL
+                GROUP BY file.id ORDER BY file.path"""
+            ).fetchall()
+        found = []
+        for path, state, project, date, size, mtime_ns in rows:
+            if title := _given_title(state):
+                found.append(SessionTitle(path, title, project, date, size, mtime_ns))
+        return found
+
+    def texts(self, file: str, model: str) -> dict[bytes, tuple[bytes, bytes]] | None:
+        """Vector and sketch of each text of a file's one record by its digest; None until the model has made all."""
+        with translated(self._path):
+            rows = self._connection.execute(
+                """SELECT chunk.digest, embedding.vector, sketch.data
+                FROM file JOIN document ON document.file_id = file.id JOIN chunk ON chunk.document_id = document.id
+                LEFT JOIN embedding ON embedding.digest = chunk.digest AND embedding.background IS NOT NULL
+                    AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)
+                LEFT JOIN sketch ON sketch.embedding_id = embedding.id
+                WHERE file.path = ?""",
+                (model, file),
+            ).fetchall()
+        if not rows or any(vector is None for _, vector, _ in rows):
+            return None
+        return {digest: (vector, sketch or b"") for digest, vector, sketch in rows}
+
+    def has(self, digests: Sequence[bytes], model: str) -> bool:
+        """Whether the model has made something of every one of these texts."""
+        with translated(self._path):
+            return all(
+                self._connection.execute(
+                    """SELECT 1 FROM embedding WHERE digest = ? AND background IS NOT NULL
+                    AND model_id = (SELECT id FROM model WHERE identity = ?)""",
+                    (digest, model),
+                ).fetchone()
+                for digest in digests
+            )
+
+
+@contextmanager
+def open_extracts(path: Path) -> Iterator[Extracts | None]:
+    """The index at `path`; None where there is none yet. Raises StoreError and its kinds."""
+    connection = open_reader(path)
+    if connection is None:
+        yield None
+        return
+    try:
+        yield Extracts(connection, path)
+    finally:
+        connection.close()
+
+
+def _given_title(state: str | None) -> str:
+    """The title in what the reader of a transcript has noted of it, "" for none."""
+    try:
+        titles = json.loads(state or "{}")["facts"]["titles"]
+        return next((str(titles[record]) for record in GIVEN_TITLES if titles.get(record)), "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""
