@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from recall.cli.client import current_folder
 from recall.core.errors import RecallError, UsageError
+from recall.core.types import PERSON, TEAM
 from recall.text.clean import one_line
 from recall.wire.paths import StatePaths, state_home
 
 if TYPE_CHECKING:
     from recall.daemon.mutes import Mute, Scope
 
-HELP = "never show a note again (in this project, or in a session)"
+HELP = "never show a note again (in this project, or in a session), or anything of a machine or person of the team"
 
 #: What Claude Code sets for the commands that it runs.
 _SESSION = "CLAUDE_CODE_SESSION_ID"
@@ -23,6 +24,7 @@ _SESSION = "CLAUDE_CODE_SESSION_ID"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("note", metavar="NOTE", nargs="?", help="path, file name or name of the record")
+    add_team_arguments(parser)
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--project", action="store_true", help="only in the project of the current folder")
     scope.add_argument(
@@ -37,6 +39,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def add_team_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `mute` and `unmute` take instead of a NOTE."""
+    parser.add_argument("--machine", metavar="NAME", help="instead of a NOTE: all that came from this machine")
+    parser.add_argument("--person", metavar="NAME", help="instead of a NOTE: all that came from this person's machines")
+
+
+def of_team(paths: StatePaths, arguments: argparse.Namespace) -> str | None:
+    """What stands in place of a path for a whole machine or person; None where a NOTE is meant. Raises UsageError."""
+    if arguments.machine is None and arguments.person is None:
+        return None
+    if arguments.note is not None or (arguments.machine is not None and arguments.person is not None):
+        raise UsageError("expected one of NOTE, --machine NAME and --person NAME, found two")
+    from recall.replica.team import machines
+
+    known = machines(Path(paths.share_records), Path(paths.share))
+    if arguments.machine is not None:
+        if arguments.machine not in known:
+            names = ", ".join(sorted(known)) or "none yet"
+            raise UsageError(f"no machine of the team is called {one_line(arguments.machine)!r}; known are: {names}")
+        return TEAM + known[arguments.machine][0][:8]
+    if arguments.person not in (people := {person for _, person in known.values()}):
+        names = ", ".join(sorted(people)) or "none yet"
+        raise UsageError(f"nobody of the team is called {one_line(arguments.person)!r}; known are: {names}")
+    return f"{PERSON}{arguments.person}"
+
+
 def run(arguments: argparse.Namespace) -> int:
     from recall.daemon.mutes import Mutes
     from recall.insight.decisions import signs_when_shown
@@ -45,6 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     paths = StatePaths(state_home(arguments.home))
     mutes = Mutes(paths)
+    if (whole := of_team(paths, arguments)) is not None:
+        new = mutes.add([whole], *_scope(paths, arguments))
+        show_mutes(new, "muted" if new else "it is muted already", as_json=arguments.json)
+        return 0
     if arguments.list or arguments.note is None:
         if arguments.note is not None or not arguments.list:
             raise UsageError("expected the NOTE to mute, written before --session, or --list alone")
@@ -68,7 +100,8 @@ def show_mutes(mutes: "list[Mute]", word: str, *, as_json: bool) -> None:
         return
     for mute in mutes:
         where = f"{mute.scope} {mute.of}".strip()
-        gone = "" if word or os.path.exists(mute.path) else "; the file is gone"  # noqa: PTH110
+        elsewhere = mute.path.startswith((TEAM, PERSON))
+        gone = "" if word or elsewhere or os.path.exists(mute.path) else "; the file is gone"  # noqa: PTH110
         print(f"{word or mute.time} {one_line(mute.path)} ({one_line(where)}{gone})".strip())
     if not mutes:
         print(word or "nothing is muted")

@@ -45,12 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(result: dict[str, Any], *, searched_all: bool) -> None:
+    from recall.search.headlines import place_of
+
     for hit in result["hits"]:
         date = f" {hit['date']}" if hit["date"] else ""
-        print(f"{hit['rank']:>3}  {hit['score']:.3f}  [{hit['kind']}]{date} {one_line(hit['name'])}")
+        origin = f" @{one_line(hit['origin'])}" if hit.get("origin") else ""
+        print(f"{hit['rank']:>3}  {hit['score']:.3f}  [{hit['kind']}{origin}]{date} {one_line(hit['name'])}")
         if hit["description"]:
             print(f"            {one_line(hit['description'])}")
-        print(f"            {one_line(hit['path'])}")
+        print(f"            {place_of(hit['path'])}")
     if result["indexing"]:
         print("(the index is being built; `recall status` shows how far it is)")
     where = result["project"] or ("all projects" if searched_all else "no project")

@@ -124,7 +124,7 @@ def _typed(question: str) -> str | None:
 
 def _status(arguments: argparse.Namespace, paths: StatePaths) -> int:
     from recall.replica.membership import read_membership
-    from recall.share.report import standing
+    from recall.share.report import in_words, standing
 
     member = read_membership(Path(paths.share))
     if member is None:
@@ -132,9 +132,9 @@ def _status(arguments: argparse.Namespace, paths: StatePaths) -> int:
         return 0
     found = standing(paths, member)
     if arguments.json:
-        print(json.dumps(found.json, ensure_ascii=False, indent=1))
+        print(json.dumps(found.fields, ensure_ascii=False, indent=1))
         return 0
-    print(found.line)
+    print(in_words(found.fields))
     for name, person, records in found.machines:
         print(f"  {name} ({person}): {records} records")
     if not found.protected:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recall.cli.client import call, current_folder
 from recall.core.config import Config, load_config
-from recall.core.errors import ConfigError, DaemonError, RecallError
+from recall.core.errors import ConfigError, DaemonError, RecallError, ShareError
 from recall.core.types import KINDS, SHARED
 from recall.text.clean import one_line
 from recall.version import VERSION
@@ -56,6 +56,7 @@ def status(paths: StatePaths) -> dict[str, Any]:
         "serve": serve,
         "index": index,
         "hook": _hook(paths, config),
+        "share": _share(paths),
     }
 
 
@@ -112,6 +113,18 @@ def _index(paths: StatePaths, wanted: str, answering: str | None) -> tuple[str |
         "skipped": [asdict(item) for item in found.skipped],
         "damaged": str(found.damaged) if found.damaged else None,
     }
+
+
+def _share(paths: StatePaths) -> dict[str, Any] | None:
+    """How the exchange with the team stands, None where there is no team."""
+    from recall.replica.membership import read_membership
+    from recall.share.report import standing
+
+    try:
+        member = read_membership(Path(paths.share))
+        return None if member is None else standing(paths, member).fields
+    except ShareError as error:
+        return {"problem": str(error)}
 
 
 def _by_project(shares: "Sequence[Share]") -> list[dict[str, Any]]:
@@ -191,6 +204,8 @@ def _switch(found: dict[str, Any]) -> str:
 
 def _text(found: dict[str, Any]) -> str:
     """The same for people."""
+    from recall.share.report import in_words
+
     serve, index, hook = found["serve"], found["index"], found["hook"]
     day = hook["last_24h"]
     daemon = serve["state"]
@@ -218,6 +233,8 @@ def _text(found: dict[str, Any]) -> str:
         lines.append(f"left out {_counts(index['left_out']) or 'no'} sessions{damaged}")
     if index["masked"]:
         lines.append(f"masked   {_counts(index['masked'])}")
+    if share := found["share"]:
+        lines.append(f"sharing  {one_line(share.get('problem') or in_words(share))}")
     if found["problem"]:
         lines.append(f"problem  {found['problem']}")
     if index["damaged"]:

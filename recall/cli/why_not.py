@@ -108,18 +108,21 @@ def _place(paths: StatePaths, path: str, message: _Message, index: "Index", rank
     from recall.daemon.mutes import Mutes
     from recall.insight.fall import Place
     from recall.insight.lookup import claude_folders
+    from recall.search.answer import silenced
     from recall.sources.projects import discover
 
-    exists, record = os.path.exists(path), index.of(path)  # noqa: PTH110
+    record = index.of(path)
+    exists = os.path.exists(path) or (record is not None and record.origin is not None)  # noqa: PTH110
     if record is None:
         return Place(path, exists, missing=_missing(paths, path, index) if exists else "")
     projects = discover(claude_folders(paths, os.environ))
     scope = projects.current(message.cwd, None)
     outside = ""
-    if record.project not in {*scope, SHARED} and path not in ranked:  # the daemon's word goes first
+    # The daemon's word goes first; what another machine shared is in scope everywhere.
+    if record.project not in {*scope, SHARED} and path not in ranked and record.origin is None:
         known = projects.by_key.get(record.project)
         outside = f"the project {one_line(known.name if known else record.project)}"
-    is_muted = path in Mutes(paths).muted(message.session, scope)
+    is_muted = silenced(record, Mutes(paths).muted(message.session, scope))
     return Place(
         path,
         exists,

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from recall.daemon.indexer import Indexer
 from recall.daemon.journal import Journal
 from recall.daemon.lifecycle import next_event, should_exit, should_look
 from recall.daemon.server import Server
+from recall.daemon.sharing import Sharing
 from recall.version import BUILD, VERSION
 from recall.wire.environment import clean_environment, forget_start
 from recall.wire.lock import HeldLock
@@ -119,6 +121,7 @@ class Daemon:
     def __init__(self, paths: StatePaths, log: Log) -> None:
         self.engine = Engine(paths, os.environ, log)
         self._indexer = Indexer(self.engine, log)
+        self._sharing = Sharing(paths, log)
         self._answers = Answers(self.engine, Journal(Path(paths.injections)))
         self._log = log
         self._woken = asyncio.Event()
@@ -193,6 +196,7 @@ class Daemon:
         try:
             trim(Path(self.engine.paths.hook_log), MAX_BYTES)  # the hook only appends
             await self._indexer.look()
+            self._sharing.look(time.monotonic(), self.engine.config.current())
         except Exception as error:
             self._log.failure("look-failed", error)
         finally:

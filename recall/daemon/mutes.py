@@ -26,9 +26,11 @@ _WAIT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Mute:
-    """One record that is silenced. `of` is the key of the project or the id of the session, "" for ever; `time` is
-    local, to the second. `signs` are the gate's when the record was shown last, empty where that is not known."""
+    """One record that is silenced, or all of a machine or a person of the team, which stands in place of a `path`.
 
+    `of` is the key of the project or the id of the session, "" for ever; `time` is local, to the second. `signs` are
+    the gate's when the record was shown last, empty where that is not known.
+    """
     path: str
     scope: Scope
     of: str

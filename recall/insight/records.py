@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from recall.core.errors import RecallError, UsageError
-from recall.core.types import AnyRecord, Skipped
+from recall.core.types import TEAM, AnyRecord, Skipped
 from recall.sources.succession import Succession, resolve
 from recall.store.reader import Reader
 from recall.store.views import Rows
@@ -62,10 +62,12 @@ def find_record(wanted: str, index: Index, cwd: str | None, paths: Iterable[str]
     """Which of these paths a person means: by the path, the file's name, or the name that the record has in the index;
     `also_parts` by a part of one that only one has, for who asks and changes nothing.
 
-    A path is taken as it is, also where nothing is known of it. Raises UsageError with the candidates where several, or
-    none, can be meant.
+    A path is taken as it is, also where nothing is known of it; a record of another machine goes by its ID. Raises
+    UsageError with the candidates where several, or none, can be meant.
     """
     paths = list(dict.fromkeys(paths))
+    if found := [path for path in (wanted, TEAM + wanted) if path.startswith(TEAM) and path in paths]:
+        return found[0]
     as_path = _absolute(wanted, cwd)
     if as_path in paths or os.path.isfile(as_path):  # noqa: PTH113
         return _spelled(as_path, paths)
@@ -80,7 +82,7 @@ def find_record(wanted: str, index: Index, cwd: str | None, paths: Iterable[str]
     for fits in ways if plain else ():
         if found := [path for path in paths if fits(PurePath(path), _plain(names.get(path, "")))]:
             return _one_of(found, wanted, index)
-    if os.sep in wanted:
+    if os.sep in wanted and not wanted.startswith(TEAM):
         return as_path
     if not index.rows.documents:
         raise RecallError("the index holds no record yet; run `recall index` and try again")

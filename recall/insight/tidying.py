@@ -68,8 +68,8 @@ class Candidates:
 
 
 def candidates(index: Index) -> Candidates:
-    """Look through the notes and rules of the index. Their files are read again; nothing of them is kept."""
-    notes = [record for record in index.rows.documents if record.kind != "conversation"]
+    """Look through the person's own notes and rules. Their files are read again; nothing of them is kept."""
+    notes = [record for record in index.rows.documents if record.kind != "conversation" and record.origin is None]
     texts = {record.path: text for record in notes if (text := _text(record.path))}
     alike: list[Pair] = []
     disagree: list[Pair] = []
@@ -92,7 +92,9 @@ def close_pairs(index: Index) -> list[tuple[AnyRecord, AnyRecord, float]]:
     places: dict[str, list[int]] = {}
     groups: set[str] = set()
     for place, record in enumerate(rows.documents):
-        if record.kind == "conversation" or record.group in groups or starts[place] == starts[place + 1]:
+        if record.kind == "conversation" or record.origin is not None:
+            continue
+        if record.group in groups or starts[place] == starts[place + 1]:
             continue
         groups.update((record.group,) if record.group else ())
         places.setdefault(record.project, []).append(place)

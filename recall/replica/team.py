@@ -130,6 +130,23 @@ class Team:
                 connection.close()
 
 
+def machines(records: Path, membership: Path) -> dict[str, tuple[str, str]]:
+    """The other machines of the team, by what they are called here: number and person. Raises ShareError."""
+    member = read_membership(membership)
+    if member is None:
+        return {}
+    with translated(records):
+        connection = open_for_reading(records)
+        if connection is None:
+            return {}
+        try:
+            rows = connection.execute("SELECT id, name, person FROM machine ORDER BY name, id").fetchall()
+        finally:
+            connection.close()
+    named = labels({id_: name for id_, name, _ in rows}, member.name)
+    return {named[id_]: (id_, plain_name(person)) for id_, _, person in rows}
+
+
 def labels(machines: Mapping[str, str], own: str) -> dict[str, str]:
     """What each machine is called here, by its number: its name, with digits of the number where that is our own or
     another one's too. A machine cannot take another's place by taking its name."""

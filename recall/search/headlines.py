@@ -71,9 +71,9 @@ def language_of(texts: Iterable[str]) -> Language:
     return "ja" if found and 2 * sum(found) >= len(found) else "en"
 
 
-def place_of(hit: Hit) -> str:
+def place_of(path: str) -> str:
     """Where to read all of a record: its path, or the command for what came from another machine and is in no file."""
-    path = one_line(hit.path)
+    path = one_line(path)
     return f"recall share show {path.removeprefix(TEAM)}" if path.startswith(TEAM) else path
 
 
@@ -85,7 +85,7 @@ def _parts(hit: Hit) -> tuple[str, str, str]:
         date = one_line(hit.date or "")
         return f"{label} {date} " if date else f"{label} ", name, ""
     description = _clip(one_line(hit.description), MAX_DESCRIPTION)
-    place = f" ({place_of(hit)})"
+    place = f" ({place_of(hit.path)})"
     if hit.successor:  # what a reader must not miss is not cut
         before = f"{label} {name} (superseded by {_clip(one_line(hit.successor), MAX_SUCCESSOR)})"
         return before + (" — " if description else ""), description, place

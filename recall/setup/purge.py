@@ -12,8 +12,8 @@ from recall.wire.paths import StatePaths
 NAMES = (
     "config.toml", "index.sqlite3*", "models", "everyday", "gates.toml", "mutes.json", "devices.json",
     "injections.jsonl*", "daemon.log*", "hook.log*", "index.log*", "daemon.lock", "start.lock", "index.lock",
-    "mutes.lock", "endpoint*", "recall.sock", "bin/recall-hook", "bin", "backup/*.json", "backup/*.before", "backup",
-    ".*.tmp",
+    "mutes.lock", "share.json", "share.sqlite3*", "share.pass", "share.lock", "endpoint*", "recall.sock",
+    "bin/recall-hook", "bin", "backup/*.json", "backup/*.before", "backup", ".*.tmp",
 )  # fmt: skip
 #: Of these one at least stands in a folder that recall has used, and hardly in another.
 MARKS = ("index.sqlite3", "daemon.lock", "index.lock", "injections.jsonl")

@@ -5,6 +5,7 @@ folder's `share.pass`, a file of the same form, where a password goes that was t
 """
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import UsageError
@@ -31,27 +32,27 @@ def fields_of(url: str) -> dict[str, str]:
     import psycopg  # noqa: PLC0415  (nothing but the share commands loads it)
     from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
 
+    expected = "expected an address of the form postgresql://USER@HOST:PORT/DATABASE"
     if not url.startswith(("postgresql://", "postgres://")):
-        raise UsageError("expected an address of the form postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full")
+        raise UsageError(f"{expected}, found another one")
     try:
-        return {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
-    except psycopg.Error:  # its message quotes the address
-        raise UsageError(
-            "expected an address of the form postgresql://USER@HOST:PORT/DATABASE, found a broken one"
-        ) from None
+        fields = {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
+        shown(url)
+    except (psycopg.Error, ValueError):  # the message would quote the address
+        raise UsageError(f"{expected}, found a broken one") from None
+    return fields
 
 
 def shown(url: str) -> str:
     """The address in short, for messages: `host:port/database`."""
-    fields = fields_of(url)
-    return f"{fields.get('host') or 'localhost'}:{fields.get('port') or 5432}/{fields.get('dbname', '')}"
+    parts = urlsplit(url)
+    return f"{parts.hostname or 'localhost'}:{parts.port or 5432}{parts.path}"
 
 
 def is_protected(url: str) -> bool:
     """Whether nobody between the machines can listen or put himself in the server's place."""
-    fields = fields_of(url)
-    host = fields.get("host", "")
-    return host in _LOCAL or host.startswith("/") or fields.get("sslmode") == "verify-full"
+    parts = urlsplit(url)
+    return (parts.hostname or "") in _LOCAL or parse_qs(parts.query).get("sslmode") == ["verify-full"]
 
 
 def keep_password(file: Path, password: str) -> None:

@@ -12,7 +12,7 @@ import psycopg
 from psycopg import errors
 
 from recall.core.errors import ShareError, ShareUnreachable
-from recall.share.address import fields_of, shown
+from recall.share.address import shown
 from recall.share.schema import NAME
 
 Connection = psycopg.Connection[tuple[object, ...]]
@@ -86,7 +86,7 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
     except psycopg.OperationalError as error:
         if _wants_password(error):
             raise NeedsPassword(
-                f"the team's server {shown(url)} wants a password for {fields_of(url).get('user') or 'you'}: set "
+                f"the team's server {shown(url)} wants a password for its user: set "
                 "PGPASSWORD, write it into your pgpass file, or run `recall share join` on a terminal, which asks"
             ) from None
         raise

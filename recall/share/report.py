@@ -1,6 +1,7 @@
 """What `recall share status` tells: from this machine alone, so that it works without the server."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class Standing:
     failing_since: int | None
 
     @property
-    def json(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """As `--json` prints it."""
         return {
             "server": self.server,
@@ -46,13 +47,14 @@ class Standing:
             "failing_since": _stamp(self.failing_since),
         }
 
-    @property
-    def line(self) -> str:
-        """In one line, for `recall status`."""
-        state = "paused" if self.member.paused else f"last exchange {_stamp(self.synced) or 'never'}"
-        if self.failed and not self.member.paused:
-            state += f"; none since {_stamp(self.failing_since)}: {self.failed}"
-        return f"{self.server} as {self.member.name}: {self.sent} sent, {self.received} received; {state}"
+
+def in_words(standing: Mapping[str, Any]) -> str:
+    """What `--json` prints, in one line."""
+    state = "paused" if standing["paused"] else f"last exchange {standing['synced'] or 'never'}"
+    if standing["failed"] and not standing["paused"]:
+        state += f"; failing since {standing['failing_since']}: {standing['failed']}"
+    sent, received = standing["sent"], standing["received"]
+    return f"{standing['server']} as {standing['machine']}: {sent} sent, {received} received; {state}"
 
 
 def standing(paths: StatePaths, member: Membership) -> Standing:

@@ -22,7 +22,7 @@ def own_command() -> list[str]:
 
 
 class Started(subprocess.Popen[bytes]):
-    """A daemon that we started. It outlives us and nobody has to wait for it: `poll` says whether it has ended."""
+    """A process that we started. It outlives us and nobody has to wait for it: `poll` says whether it has ended."""
 
     def __del__(self) -> None:
         """Nothing: Popen's own would warn of a forgotten child."""
@@ -36,8 +36,13 @@ def start_daemon(home: str, *, replace: str = "", program: str = "") -> Started:
     None of the three streams is inherited: Claude Code waits for end-of-file on the hook's stdout and stderr, and a
     daemon that held one would hang every message.
     """
-    command = [*([program] if program else own_command()), "serve", "--home", home, "--detached"]
-    command += ["--replace", replace] if replace else []
+    arguments = ["serve", "--home", home, "--detached", *(["--replace", replace] if replace else [])]
+    return start_detached(home, arguments, program=program)
+
+
+def start_detached(home: str, arguments: list[str], *, program: str = "") -> Started:
+    """Start a command of this program (or of `program`) detached, with the state folder as its own. Raises OSError."""
+    command = [*([program] if program else own_command()), *arguments]
     environment = clean_environment(os.environ)
     if sys.platform != "win32":
         return _launch(command, home, environment, start_new_session=True)
