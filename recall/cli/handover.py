@@ -36,9 +36,9 @@ def hand_over(paths: StatePaths, program: Path) -> None:
 
 
 def renew_entries(paths: StatePaths, place: Place) -> None:
-    """Rewrite what names the path of one version, as on Windows all does: settings.json files, and the schedule."""
+    """Rewrite what names the path of one version, as on Windows all does: the agents' settings, and the schedule."""
     from recall.schedule.schedulers import Task
-    from recall.setup.places import settings_files
+    from recall.setup.places import hook_files
     from recall.setup.registration import entry_in, register
 
     lasting = place.lasting_program()
@@ -46,13 +46,15 @@ def renew_entries(paths: StatePaths, place: Place) -> None:
         folders = load_config(Path(paths.config)).claude_folders(os.environ)
     except ConfigError:
         folders = []
-    for settings in settings_files(Path(paths.home), folders, os.environ, current_folder()):
+    for agent, settings in hook_files(Path(paths.home), folders, os.environ, current_folder()):
         try:
-            entry = entry_in(settings)
-            if entry and lasting and Path(entry.command).is_relative_to(place.versions):
+            entry = entry_in(settings, agent)
+            if entry and lasting and _names_a_version(entry.command, place):
                 renewed = dataclasses.replace(entry, command=str(lasting))
-                if register(settings, renewed, Path(paths.home)).action == "updated":
+                if register(settings, renewed, Path(paths.home), agent).action == "updated":
                     print(f"updated the hook in {settings}", file=sys.stderr)
+                    if agent.todo:
+                        print(agent.todo, file=sys.stderr)
         except RecallError as error:  # one file that cannot be edited must not keep the others back
             print(f"recall: {error}", file=sys.stderr)
     task = Task()
@@ -61,6 +63,13 @@ def renew_entries(paths: StatePaths, place: Place) -> None:
             print("updated the scheduled task", file=sys.stderr)
     except RecallError as error:
         print(f"recall: {error}", file=sys.stderr)
+
+
+def _names_a_version(command: str, place: Place) -> bool:
+    """Whether a command stands in the folder of one version; Codex on Windows may know that by its short name."""
+    if WINDOWS:
+        return Path(os.path.realpath(command)).is_relative_to(os.path.realpath(place.versions))
+    return Path(command).is_relative_to(place.versions)
 
 
 def _pid(paths: StatePaths) -> int | None:

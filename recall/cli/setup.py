@@ -1,9 +1,9 @@
-"""`recall setup`: makes recall ready on this machine and registers the hook in Claude Code's settings."""
+"""`recall setup`: makes recall ready on this machine and registers the hook in the settings of its coding agents."""
 
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,15 @@ from recall.cli.index import index, summary
 from recall.cli.pace import settle_pace
 from recall.core.config import load_config
 from recall.core.errors import ModelError, RecallError, SettingsError, UsageError
+from recall.sources.agents import HOMES, AgentName
 from recall.wire.paths import StatePaths, make_private_folder, state_home
 
 if TYPE_CHECKING:
     from recall.models.install import Plan
-    from recall.setup.settings import HookEntry
+    from recall.setup.entries import HookEntry
+    from recall.setup.places import HookFile
 
-HELP = "index your notes and register the hook in Claude Code's settings.json"
+HELP = "index your notes and register the hook in the settings of Claude Code, Codex, Qwen Code or Gemini CLI"
 
 #: The devices that `--device` takes.
 DEVICES = ("auto", "cpu", "cuda", "coreml")
@@ -27,6 +29,18 @@ DEVICES = ("auto", "cpu", "cuda", "coreml")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be done and change nothing")
+    parser.add_argument(
+        "--agent",
+        action="append",
+        type=_names,
+        metavar="NAME",
+        help=f"whose hooks: {', '.join(HOMES)}, several with commas (default: those that are here, asked first)",
+    )
+    parser.add_argument(
+        "--session-start",
+        action=argparse.BooleanOptionalAction,
+        help="also answer the begin of a session (default: leave it as it is)",
+    )
     parser.add_argument("--model", metavar="NAME", help="use this model; one that is not here is offered as a download")
     parser.add_argument(
         "--device", choices=DEVICES, help="what the model runs on (default auto: the fastest that works)"
@@ -37,43 +51,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="answer every question with yes")
 
 
+def _names(text: str) -> list[AgentName]:
+    """The agents of a list with commas."""
+    words = [word.strip() for word in text.split(",")]
+    if unknown := [word for word in words if word not in HOMES]:
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(HOMES)}, found {unknown[0]!r}")
+    return [name for name in HOMES if name in words]
+
+
 def run(arguments: argparse.Namespace) -> int:
-    from recall.setup.settings import settings_path
+    from recall.cli.agents import choose_agents, say_rest, target
+    from recall.sources.agents import agent_folder
 
     paths = StatePaths(state_home(arguments.home))
-    claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
-    settings = settings_path(arguments.scope, claude, Path(current_folder() or "."))
+    claude = agent_folder("claude", os.environ)
     _check_device(arguments.device)
     model = arguments.model or load_config(Path(paths.config))["model"]
     download = _download(model, paths)
     chosen = {key: value for key in ("model", "device") if (value := getattr(arguments, key)) is not None}
-    try:
-        addition = _planned(paths, settings)
-    except SettingsError:
+    named = [name for names in arguments.agent or [] for name in names]
+    if arguments.scope == "project":
+        named = named or ["claude"]
+    agents, unasked = choose_agents(named, ask=not arguments.dry_run, yes=arguments.yes)
+    files = [target(agent, arguments.scope, current_folder()) for agent in agents]
+    additions, refused = _planned(paths, files, arguments.session_start)
+    if refused and not additions:
         if not arguments.dry_run and download is None:  # so that what the error says to paste works once it is pasted
             make_private_folder(paths.home)
             _prepare(paths, claude, chosen)
             _write_launcher(paths)
-        raise
+        raise SettingsError("\n".join(refused))
     if arguments.dry_run:
         print(f"would use the state folder {paths.home} and the model {model}")
         if download:
             print(f"would ask before it fetches {download.fetch_bytes / 1e6:.0f} MB from {download.words}")
         print(f"would index the notes under {claude}")
-        print(f"would add this to {settings}:\n{addition}" if addition else f"{settings} already calls recall")
-        _name_others(claude)
-        return 0
-
-    if download:
-        _fetch(download, yes=arguments.yes)
-    make_private_folder(paths.home)
-    _prepare(paths, claude, chosen)
-    print(f"state folder {paths.home}")
-    print(f"index: {summary(index(paths))}")
-    settle_pace(paths, yes=arguments.yes)
-    _register(paths, settings)
-    print("recall answers from the next message that you type into Claude Code; `recall status` shows what it does")
+        for file, addition in additions:
+            print(f"would add this to {file.path}:\n{addition}" if addition else f"{file.path} already calls recall")
+    else:
+        if download:
+            _fetch(download, yes=arguments.yes)
+        make_private_folder(paths.home)
+        _prepare(paths, claude, chosen)
+        print(f"state folder {paths.home}")
+        print(f"index: {summary(index(paths))}")
+        settle_pace(paths, yes=arguments.yes)
+        for file, _ in additions:
+            _register(paths, file, arguments.session_start)
+        say_rest([file for file, _ in additions])
+    if unasked:
+        print(f"also here: {', '.join(a.title for a in unasked)}; add with `recall setup --agent {unasked[0].name}`")
     _name_others(claude)
+    if refused:
+        raise SettingsError("\n".join(refused))
     return 0
 
 
@@ -137,18 +167,28 @@ def _fetch(plan: "Plan", *, yes: bool) -> None:
     print(f"installed {plan.name}")
 
 
-def _planned(paths: StatePaths, settings: Path) -> str | None:
-    """What has to be added to settings.json, None when it stands there. Raises SettingsError with what to paste."""
+def _planned(
+    paths: StatePaths, files: Sequence["HookFile"], start: bool | None
+) -> tuple[list[tuple["HookFile", str | None]], list[str]]:
+    """What has to be added to each settings file, None when it stands there; and of those that cannot be edited why,
+    with what to paste."""
     from recall.setup.launcher import hook_entry
     from recall.setup.registration import read_settings
     from recall.setup.settings import plan_register, snippet
 
     entry = hook_entry(Path(paths.home), load_config(Path(paths.config))["hook.budget_ms"])
-    raw = read_settings(settings)
-    try:
-        return snippet(entry) if plan_register(raw, entry) is not None else None
-    except SettingsError as error:
-        raise SettingsError(f"{settings}: {error}\nOr add this by hand:\n{snippet(entry)}") from None
+    additions: list[tuple[HookFile, str | None]] = []
+    refused = []
+    for file in files:
+        text = snippet(entry, file.agent, start=bool(start))
+        try:
+            raw = read_settings(file.path)
+            changes = plan_register(raw, entry, file.agent, start=start) is not None
+        except SettingsError as error:
+            refused.append(f"{file.path}: {error}\nOr add this by hand:\n{text}")
+        else:
+            additions.append((file, text if changes else None))
+    return additions, refused
 
 
 def _prepare(paths: StatePaths, claude: Path, chosen: Mapping[str, str]) -> None:
@@ -174,17 +214,20 @@ def _write_launcher(paths: StatePaths) -> "HookEntry":
     return entry
 
 
-def _register(paths: StatePaths, settings: Path) -> None:
+def _register(paths: StatePaths, file: "HookFile", start: bool | None) -> None:
     """Write the launcher where one is used, and the entry that names it."""
     from recall.setup.registration import entry_in, register, unregister
 
     entry = _write_launcher(paths)
-    before = entry_in(settings)
-    outcome = register(settings, entry, Path(paths.home))
+    home = Path(paths.home)
+    before = entry_in(file.path, file.agent)
+    outcome = register(file.path, entry, home, file.agent, start=start)
     if not Path(entry.command).exists():  # an uninstall has run meanwhile, and found no entry to take out
-        unregister(settings, Path(paths.home))
+        unregister(file.path, home, file.agent)
         raise RecallError(f"{entry.command} was removed while setup ran; install recall and run setup again")
     words = {"added": "registered the hook in", "updated": "updated the hook in", "unchanged": "the hook stands in"}
-    print(f"{words[outcome.action]} {settings}" + (f"; the old file: {outcome.backup}" if outcome.backup else ""))
-    if before and before.home not in (None, paths.home):
+    print(f"{words[outcome.action]} {file.path}" + (f"; the old file: {outcome.backup}" if outcome.backup else ""))
+    if file.agent.todo and outcome.action != "unchanged":
+        print(file.agent.todo)
+    if before and before.home and os.path.realpath(before.home) != os.path.realpath(home):
         print(f"it called recall with the state folder {before.home} until now")

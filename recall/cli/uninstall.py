@@ -88,26 +88,26 @@ def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> tuple[bool
     A file that cannot be edited does not keep the hook in the others. Raises SettingsError at the end, naming those
     that may still call us.
     """
-    from recall.setup.places import settings_files
+    from recall.setup.places import hook_files
     from recall.setup.registration import entry_in, may_call_us, unregister
 
     removed, others, refused = False, [], []
-    for settings in settings_files(home, claude_folders, os.environ, current_folder()):
+    for agent, settings in hook_files(home, claude_folders, os.environ, current_folder()):
         try:
-            entry = entry_in(settings)
+            entry = entry_in(settings, agent)
             if entry and entry.home and os.path.realpath(entry.home) != os.path.realpath(home):
                 others.append(settings)
                 print(
                     f"{settings} calls recall with another state folder and stays: recall uninstall --home {entry.home}"
                 )
-            elif unregister(settings, home).action != "unchanged":
+            elif unregister(settings, home, agent).action != "unchanged":
                 print(f"took the hook out of {settings}")
                 removed = True
         except RecallError as error:
             if may_call_us(settings):
                 refused.append(str(error))
     if refused:
-        raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings.json lets go"]))
+        raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings file lets go"]))
     return removed, others
 
 

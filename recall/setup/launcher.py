@@ -14,7 +14,7 @@ from pathlib import Path
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
 from recall.install.place import PROGRAM, Place, is_fresh, own_place
-from recall.setup.settings import HookEntry
+from recall.setup.entries import HookEntry
 from recall.wire.spawn import is_frozen
 
 #: Linux before 5.1 reads 127 bytes of a script's first line and quietly runs whatever they name; 5.1 and newer read

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from recall.install.place import Place
-from recall.setup.settings import EVENT, calls_recall
+from recall.setup.entries import calls_recall
+from recall.setup.settings import EVENT
 from recall.text.clean import one_line
 
 #: Memories that hook into each message, as their own hooks files and guides name commands and plugins.

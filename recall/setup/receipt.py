@@ -1,4 +1,4 @@
-"""What setup wrote into a settings.json, and the bytes that stood there before, so that uninstall can give them back.
+"""What setup wrote into an agent's settings, and the bytes from before, so that uninstall can give them back.
 
     <state>/backup/<key>.json               the receipt; key: 16 hex digits for the settings file
     <state>/backup/<key>.<digest>.before    the file before our first entry; digest: 16 hex digits for its bytes
@@ -11,20 +11,24 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recall.core.atomic import replace_bytes
+from recall.sources.agents import HOMES, AgentName
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """`original`: the bytes before our first entry, None when there was no file. `written`: digest of each content
-    that we made of them; none when our entry was there before any receipt. `made_folder`: the folder was ours too."""
+    that we made of them; none when our entry was there before any receipt. `made_folder`: the folder was ours too.
+    `agent`: whose file it is."""
 
     original: bytes | None
     written: tuple[str, ...]
     made_folder: bool = False
+    agent: AgentName = "claude"
 
 
 def digest(data: bytes) -> str:
@@ -32,12 +36,20 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def next_receipt(old: Receipt | None, raw: bytes | None, new: bytes, *, known: bool, made_folder: bool) -> Receipt:
+def next_receipt(
+    old: Receipt | None,
+    raw: bytes | None,
+    new: bytes,
+    *,
+    known: bool,
+    made_folder: bool,
+    agent: AgentName = "claude",
+) -> Receipt:
     """The receipt for writing `new` over `raw`. `known`: an entry of ours is in `raw` already."""
     if not known:
-        return Receipt(raw, (digest(new),), made_folder)
+        return Receipt(raw, (digest(new),), made_folder, agent)
     if old is None:
-        return Receipt(raw, ())
+        return Receipt(raw, (), agent=agent)
     if raw is not None and digest(raw) in old.written:
         return replace(old, written=(*old.written, digest(new)))
     return old  # somebody edited the file since: the old bytes would undo that
@@ -52,8 +64,9 @@ def load(state: Path, settings: Path) -> Receipt | None:
             original = _copy_path(state, settings, fields["original"]).read_bytes()
             if digest(original) != fields["original"]:
                 return None
-        return Receipt(original, tuple(map(str, fields["written"])), bool(fields["made_folder"]))
-    except (OSError, ValueError, TypeError, KeyError):
+        written = tuple(map(str, fields["written"]))
+        return Receipt(original, written, bool(fields["made_folder"]), _agent(fields))
+    except (OSError, ValueError, TypeError, KeyError, StopIteration):
         return None
 
 
@@ -72,6 +85,7 @@ def save(state: Path, settings: Path, receipt: Receipt) -> Path | None:
         "original": name,
         "written": receipt.written,
         "made_folder": receipt.made_folder,
+        "agent": receipt.agent,
     }
     replace_bytes(path, json.dumps(fields, indent=2).encode(), 0o600)
     return copy
@@ -87,13 +101,20 @@ def forget(state: Path, settings: Path, receipt: Receipt | None = None) -> None:
         path.parent.rmdir()
 
 
-def registered_in(state: Path) -> list[Path]:
-    """The settings files that have a receipt: setup wrote them and nothing has undone that."""
+def registered_in(state: Path) -> list[tuple[AgentName, Path]]:
+    """The settings files that have a receipt, and whose they are: setup wrote them and nothing has undone that."""
     files = []
     for path in sorted((state / "backup").glob("*.json")):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            files.append(Path(json.loads(path.read_bytes())["settings"]))
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, StopIteration):
+            fields = json.loads(path.read_bytes())
+            files.append((_agent(fields), Path(fields["settings"])))
     return files
+
+
+def _agent(fields: Mapping[str, object]) -> AgentName:
+    """Whose file a receipt is about; before there were other agents none said so."""
+    name = fields.get("agent", "claude")
+    return next(known for known in HOMES if known == name)
 
 
 def _key(settings: Path) -> str:

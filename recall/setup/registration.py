@@ -1,6 +1,6 @@
-"""Puts the hook into a settings.json and takes it out again: reading, receipt and safe write around `settings`.
+"""Puts the hook into an agent's settings and takes it out again: reading, receipt and safe write around `settings`.
 
-Claude Code's sessions write the same file. An edit therefore starts over when the bytes are no longer those that it
+The agents' sessions write the same file. An edit therefore starts over when the bytes are no longer those that it
 was planned on, looked at right before the rename, and reads the file back at the end.
 """
 
@@ -14,7 +14,9 @@ from typing import Literal
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError, SettingsError
 from recall.setup import receipt as receipts
-from recall.setup.settings import HookEntry, plan_register, plan_unregister, registered
+from recall.setup.agents import CLAUDE, Agent
+from recall.setup.entries import HookEntry
+from recall.setup.settings import plan_register, plan_unregister, registered, starts
 
 #: An edit takes milliseconds, so a file that changes under it so often is being rewritten in a loop.
 TRIES = 5
@@ -52,11 +54,11 @@ def read_settings(path: Path) -> bytes | None:
         ) from error
 
 
-def entry_in(path: Path) -> HookEntry | None:
+def entry_in(path: Path, agent: Agent = CLAUDE) -> HookEntry | None:
     """Our entry in a settings file, None where there is none. Raises SettingsError."""
     raw = read_settings(path)
     with _naming(path):
-        return registered(raw) if raw else None
+        return registered(raw, agent) if raw else None
 
 
 def may_call_us(path: Path) -> bool:
@@ -67,21 +69,21 @@ def may_call_us(path: Path) -> bool:
         return True
 
 
-def register(path: Path, entry: HookEntry, state: Path) -> Outcome:
-    """Make `entry` the one entry of ours in a settings file, which may not exist yet.
+def register(path: Path, entry: HookEntry, state: Path, agent: Agent = CLAUDE, *, start: bool | None = None) -> Outcome:
+    """Make `entry` the one entry of ours in a settings file, which may not exist yet; `start` as for `plan_register`.
 
     Raises SettingsError, or RecallError when the disk refuses; the file is then as it was.
     """
     for _ in range(TRIES):
         raw = read_settings(path)
+        old = receipts.load(state, path)
         with _naming(path):
-            new = plan_register(raw, entry)
-            known = raw is not None and registered(raw) is not None
+            new = plan_register(raw, entry, agent, start=start, original=_original(old))
+            known = raw is not None and holds_ours(raw, agent)
         if new is None:
             return Outcome("unchanged", path)
         made_folder = _make_folder(path.parent)
-        old = receipts.load(state, path)
-        receipt = receipts.next_receipt(old, raw, new, known=known, made_folder=made_folder)
+        receipt = receipts.next_receipt(old, raw, new, agent=agent.name, known=known, made_folder=made_folder)
         backup = receipts.save(state, path, receipt)
         with contextlib.suppress(_Changed):
             _write(path, new, raw)
@@ -89,7 +91,7 @@ def register(path: Path, entry: HookEntry, state: Path) -> Outcome:
     raise _busy(path)
 
 
-def unregister(path: Path, state: Path) -> Outcome:
+def unregister(path: Path, state: Path, agent: Agent = CLAUDE) -> Outcome:
     """Take our entries out of a settings file: exactly undone while the file is as setup left it, else they alone.
 
     Raises SettingsError, or RecallError when the disk refuses; the file is then as it was.
@@ -105,13 +107,24 @@ def unregister(path: Path, state: Path) -> Outcome:
                 receipts.forget(state, path, receipt)
                 return Outcome("restored", path)
             with _naming(path):
-                new = plan_unregister(raw, receipt.original if receipt is not None and receipt.written else None)
+                new = plan_unregister(raw, _original(receipt), agent)
             if new is None:
                 return Outcome("unchanged", path)
             _write(path, new, raw)
             receipts.forget(state, path)
             return Outcome("removed", path)
     raise _busy(path)
+
+
+def holds_ours(raw: bytes, agent: Agent) -> bool:
+    """Whether an entry of ours stands in these bytes, for messages or for the begin of sessions. Raises
+    SettingsError."""
+    return registered(raw, agent) is not None or starts(raw, agent)
+
+
+def _original(receipt: receipts.Receipt | None) -> bytes | None:
+    """The bytes from before our first entry, where they are known."""
+    return receipt.original if receipt is not None and receipt.written else None
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Properties of the edits of settings.json, over documents with random content, layout, line ends and mark."""
+"""Properties of the edits of agents' settings, over documents with random content, layout, line ends and mark."""
 
 import json
 import tempfile
@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from recall.core.errors import SettingsError
 from recall.setup import jsontext
+from recall.setup.agents import Agent, agents
 from recall.setup.registration import register, unregister
-from recall.setup.settings import EVENT, HookEntry, plan_register, plan_unregister, registered
+from recall.setup.settings import EVENT, HookEntry, plan_register, plan_unregister, registered, starts
 
 BOM = b"\xef\xbb\xbf"
 ENTRY = HookEntry("/home/mia/記録/bin/recall-hook", ("hook", "--home", "/home/mia/記録"), 5)
@@ -186,6 +187,68 @@ def _foreign(document: Any) -> list[Any]:
         [(k, v) for k, v in hooks.items() if k != EVENT],
         [h for h in handlers if h["command"] != ENTRY.command],
     ]
+
+
+ALL = [*agents("linux").values(), *(agent for agent in agents("win32").values() if agent.shell != "cmd")]
+#: No shell may stumble over this one.
+ODD = HookEntry('/home/mia\'s \\ "a" $b `c`/記録/recall-hook', ("hook", "--home", "/home/mia’s\n"), 7)
+any_agent = st.sampled_from(ALL)
+
+
+def _for(agent: Agent, raw: bytes) -> bytes:
+    """The file as this agent may have it: about its own events, and without a mark that it cannot read."""
+    raw = raw if agent.reads_mark else raw.removeprefix(BOM)
+    return raw.replace(EVENT.encode(), agent.prompt.encode()).replace(b'"Stop"', f'"{agent.start}"'.encode())
+
+
+@given(files, any_agent)
+def test_every_agent_gets_one_group_an_event_and_nothing_else(raw: bytes, agent: Agent) -> None:
+    raw = _for(agent, raw)
+    new = plan_register(raw, ODD, agent, start=True)
+    assert new is not None
+    assert (registered(new, agent), starts(new, agent)) == (ODD, True)
+    assert plan_register(new, ODD, agent) is None
+    document, before = _load(new), _load(raw)
+    for event in agent.events:
+        *others, group = document["hooks"].pop(event)
+        assert others == before.get("hooks", {}).pop(event, [])
+        (handler,) = group["hooks"]
+        assert (handler["type"], handler["timeout"]) == ("command", str(7 * agent.per_second))
+    assert document.pop("hooks") == before.pop("hooks", {})
+    assert document == before
+
+
+@given(files, any_agent, st.booleans())
+def test_surgical_removal_undoes_every_agents_setup(raw: bytes, agent: Agent, start: bool) -> None:
+    raw = _for(agent, raw)
+    new = plan_register(raw, ODD, agent, start=start)
+    assert new is not None
+    back = plan_unregister(new, raw, agent)
+    assert back is not None
+    assert _load(back) == _load(raw)
+    hooks = _load(raw).get("hooks")
+    empty = not _load(raw) or hooks == {} or [] in [(hooks or {}).get(event) for event in agent.events]
+    assert empty or back == raw
+    without = plan_register(new, ODD, agent, start=False, original=raw)
+    assert empty or without == (plan_register(raw, ODD, agent) if start else None)
+
+
+@settings(max_examples=60)
+@given(st.none() | files, any_agent, st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=4))
+def test_uninstall_gives_every_agents_original_bytes_back(
+    raw: bytes | None, agent: Agent, starts_asked: list[bool | None]
+) -> None:
+    raw = None if raw is None else _for(agent, raw)
+    with tempfile.TemporaryDirectory() as folder:
+        path, state = Path(folder) / "new" / agent.file, Path(folder) / "state"
+        if raw is not None:
+            path.parent.mkdir()
+            path.write_bytes(raw)
+        for start in starts_asked:
+            register(path, ODD, state, agent, start=start)
+        assert unregister(path, state, agent).action == "restored"
+        assert (path.read_bytes() if path.exists() else None) == raw
+        assert [p for p in Path(folder).rglob("*") if p.is_file()] == ([path] if raw is not None else [])
 
 
 @settings(max_examples=60)

@@ -181,7 +181,7 @@ def test_a_folder_in_the_place_of_the_file_is_an_error_in_words(tmp_path: Path, 
 def test_an_edit_by_somebody_else_in_between_is_kept(path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = iter([b'{"theirs": 1}', b'{"theirs": 2}'])
 
-    def plan(raw: bytes | None, entry: HookEntry) -> bytes | None:
+    def plan(raw: bytes | None, entry: HookEntry, *_: object, **__: object) -> bytes | None:
         if (edit := next(theirs, None)) is not None:
             path.write_bytes(edit)
         return plan_register(raw, entry)
@@ -200,7 +200,7 @@ def test_an_edit_during_uninstall_is_kept(path: Path, state: Path, monkeypatch: 
     path.write_bytes(path.read_bytes() + b"\n")
     theirs = iter([plan_register(b'{"theirs": 1}', NEW) or b""])
 
-    def plan(raw: bytes, original: bytes | None = None) -> bytes | None:
+    def plan(raw: bytes, original: bytes | None = None, *_: object) -> bytes | None:
         if (edit := next(theirs, None)) is not None:
             path.write_bytes(edit)
         return plan_unregister(raw, original)
@@ -211,7 +211,7 @@ def test_an_edit_during_uninstall_is_kept(path: Path, state: Path, monkeypatch: 
 
 
 def test_a_file_that_never_comes_to_rest_is_given_up(path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def plan(raw: bytes | None, entry: HookEntry) -> bytes | None:
+    def plan(raw: bytes | None, entry: HookEntry, *_: object, **__: object) -> bytes | None:
         path.write_bytes(path.read_bytes() + b" ")
         return plan_register(raw, entry)
 
@@ -243,6 +243,6 @@ def test_setups_at_the_same_time_leave_one_entry(path: Path, state: Path) -> Non
 
 
 def test_the_receipt_reads_back_as_written(path: Path, state: Path) -> None:
-    for receipt in (receipts.Receipt(BEFORE, ("a" * 64, "b" * 64)), receipts.Receipt(None, (), made_folder=True)):
+    for receipt in (receipts.Receipt(BEFORE, ("a" * 64, "b" * 64)), receipts.Receipt(None, (), True, "codex")):
         receipts.save(state, path, receipt)
         assert receipts.load(state, path) == receipt

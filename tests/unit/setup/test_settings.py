@@ -126,7 +126,7 @@ def test_an_entry_of_another_tool_is_left_alone(handler: dict[str, object]) -> N
 
 
 def test_an_entry_of_ours_under_another_event_is_left_alone() -> None:
-    raw = b'{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "/s/bin/recall-hook"}]}]}}'
+    raw = b'{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/s/bin/recall-hook"}]}]}}'
     assert registered(raw) is None
     assert plan_unregister(raw) is None
 
