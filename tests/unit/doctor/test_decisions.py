@@ -1,0 +1,224 @@
+"""What the checks decide, on plain values."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from recall.daemon.journal import Day
+from recall.doctor.answer import Run, _with_home, judge
+from recall.doctor.daemon import never_came
+from recall.doctor.folder import MARGIN, file_system, judge_disk
+from recall.doctor.hook import Seen, judge_command, judge_timeout, managed_files, switches_off
+from recall.doctor.index import Content, judge_content
+from recall.doctor.journals import judge_day
+from recall.doctor.loaded import exceeds
+from recall.doctor.model import judge_device
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize(
+    ("free", "kind", "codes"),
+    [
+        (10**9, "ext4", ["ok"]),
+        (MARGIN + 10_000_000, "ext4", ["ok"]),
+        (MARGIN + 9_999_999, "apfs", ["full"]),
+        (0, "nfs4", ["full", "network"]),
+        (10**9, "cifs", ["network"]),
+        (10**9, "", ["ok"]),
+    ],
+)
+def test_a_disk_needs_room_for_another_index_and_must_know_locks(free: int, kind: str, codes: list[str]) -> None:
+    assert [finding.code for finding in judge_disk(Path("/home/a"), free, 10_000_000, kind)] == codes
+
+
+def test_the_file_system_of_a_folder_is_that_of_the_innermost_mount(tmp_path: Path) -> None:
+    assert isinstance(file_system(tmp_path), str)
+    assert file_system(Path("/proc")) in ("proc", "")
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        ({}, ""),
+        ({"timeout": 5}, ""),
+        ({"timeout": 0.25}, "short"),
+        ({"timeout": 0.3}, ""),
+        ({"timeout": 60}, ""),
+        ({"timeout": 61}, "long"),
+        ({"timeout": 0}, "wrong"),
+        ({"timeout": -1}, "wrong"),
+        ({"timeout": True}, "wrong"),
+        ({"timeout": None}, "wrong"),
+        ({"timeout": "5"}, "wrong"),
+    ],
+)
+def test_a_timeout_is_a_number_of_seconds_beyond_the_cut_off(keys: Mapping[str, object], code: str) -> None:
+    assert judge_timeout(keys, 300) == code
+
+
+def test_hooks_are_switched_off_by_anybody_and_reserved_by_an_administrator_alone(tmp_path: Path) -> None:
+    assert switches_off({"disableAllHooks": True}, managed=False) == ["disableAllHooks"]
+    assert switches_off({"disableAllHooks": False}, managed=False) == []
+    assert switches_off({"allowManagedHooksOnly": True}, managed=False) == []
+    assert switches_off({"allowManagedHooksOnly": True}, managed=True) == ["allowManagedHooksOnly"]
+    assert switches_off(["disableAllHooks"], managed=True) == []
+    drop = tmp_path / "managed-settings.d"
+    drop.mkdir()
+    (tmp_path / "managed-settings.json").touch()
+    (drop / "b.json").touch()
+    (drop / "a.json").touch()
+    (drop / "a.txt").touch()
+    assert [file.name for file in managed_files(tmp_path)] == ["managed-settings.json", "a.json", "b.json"]
+    assert managed_files(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "code"),
+    [
+        (Seen(exists=False, is_file=False, executable=False), "gone"),
+        (Seen(exists=True, is_file=False, executable=True), "no-file"),
+        (Seen(exists=True, is_file=True, executable=False), "not-executable"),
+        (Seen(exists=True, is_file=True, executable=True, python=False, package=True), "no-python"),
+        (Seen(exists=True, is_file=True, executable=True, python=True, package=False), "no-package"),
+        (Seen(exists=True, is_file=True, executable=True, python=True, package=True, is_own=False), "other"),
+        (Seen(exists=True, is_file=True, executable=True), ""),
+    ],
+)
+def test_a_registered_command_must_be_there_and_run(seen: Seen, code: str) -> None:
+    assert judge_command(seen)[0] == code
+
+
+GOOD = b'{"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "x"}}\n'
+
+
+def run(
+    ms: float | None = 20.0, code: int = 0, out: bytes = GOOD, errors: bytes = b"", daemon: float | None = 9
+) -> Run:
+    return Run(ms, code, out, errors, daemon)
+
+
+@pytest.mark.parametrize(
+    ("runs", "serving", "state", "code"),
+    [
+        ([run(900), run(), run(30), run(25)], True, "ok", "ok"),
+        ([run(), run(out=b"")], True, "ok", "ok"),
+        ([run(), run(245)], True, "note", "tight"),
+        ([run(), run(262, out=b"", daemon=400)], True, "problem", "slow"),
+        ([run(), run(100, out=b"", daemon=300)], True, "problem", "slow"),
+        ([run(), run(daemon=None, out=b"")], True, "problem", "unanswered"),
+        ([run(daemon=None, out=b""), run(daemon=None, out=b"")], False, "ok", "start-only"),
+        ([run(None)], True, "problem", "hangs"),
+        ([run(code=2)], True, "problem", "exit-code"),
+        ([run(), run(code=1)], False, "problem", "exit-code"),
+        ([run(errors=b"warning")], True, "problem", "prints"),
+        ([run(out=b"hello")], True, "problem", "prints"),
+        ([run(out=b'{"additionalContext": "x"}')], True, "problem", "prints"),
+        ([run(out=b"[1]")], True, "problem", "prints"),
+    ],
+)
+def test_what_runs_of_the_hook_say(runs: list[Run], serving: bool, state: str, code: str) -> None:
+    found = judge(runs, 300, serving=serving)
+    assert (found.state, found.code) == (state, code)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["hook", "--home", "/a", "--budget", "400"], ["hook", "--home", "/x", "--budget", "400"]),
+        (["hook"], ["hook", "--home", "/x"]),
+        ([], ["hook", "--home", "/x"]),
+        (["hook", "--home"], ["hook", "--home", "--home", "/x"]),
+    ],
+)
+def test_the_probe_names_its_own_folder(args: list[str], expected: list[str]) -> None:
+    assert _with_home(args, "/x") == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "births", "never"),
+    [
+        ([], [], False),
+        (["2026-08-14T09:30:00"], [], True),
+        (["2026-08-14T09:30:00"], ["2026-08-14T09:29:59"], False),
+        (["2026-08-14T09:30:00"], ["2026-08-14T09:30:01"], False),
+        (["2026-08-14T09:30:00"], ["2026-08-14T09:29:58"], True),
+        (["2026-08-14T09:00:00", "2026-08-14T09:59:50"], [], False),
+        (["not a time"], [], False),
+        (["2026-13-99"], [], False),
+    ],
+)
+def test_a_daemon_that_was_called_for_and_never_came(calls: list[str], births: list[str], never: bool) -> None:
+    assert never_came(calls, births, due="2026-08-14T09:59:00") is never
+
+
+def content(**changed: float) -> Content:
+    usual: dict[str, float] = {
+        "documents": 5, "pending": 0, "waiting": 0, "texts": 9, "notes": 5, "looked": 100 * DAY, "asked": 100 * DAY,
+    }  # fmt: skip
+    return Content(**(usual | changed))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("found", "codes"),
+    [
+        (content(), ["ok"]),
+        (content(documents=0, notes=0), ["ok"]),
+        (content(documents=0), ["empty"]),
+        (content(pending=2), ["pending"]),
+        (content(waiting=3), ["waiting"]),
+        (content(waiting=9), ["waiting"]),
+        (content(looked=98.9 * DAY), ["unattended"]),
+        (content(looked=99.1 * DAY), ["ok"]),
+        (content(looked=60 * DAY, asked=0), ["old"]),
+        (content(looked=60 * DAY, asked=0, pending=1), ["pending", "old"]),
+        (content(looked=0, asked=0, documents=0, notes=0), ["old"]),
+    ],
+)
+def test_what_the_index_holds(found: Content, codes: list[str]) -> None:
+    assert [finding.code for finding in judge_content(found, 101 * DAY, at_work=False)] == codes
+    assert [finding.code for finding in judge_content(found, 101 * DAY, at_work=True)] == ["indexing"]
+
+
+@pytest.mark.parametrize(
+    ("day", "findings"),
+    [
+        (Day(), [("ok", "ok")]),
+        (Day(asked=100, shown=40, silent={"short": 60}), [("ok", "ok")]),
+        (Day(asked=100, timeouts=2), [("note", "timeouts")]),
+        (Day(asked=100, timeouts=9), [("note", "timeouts")]),
+        (Day(asked=30, timeouts=3), [("problem", "timeouts")]),
+        (Day(asked=3, timeouts=2), [("note", "timeouts")]),
+        (Day(asked=5, silent={"started": 5}), [("ok", "ok")]),
+        (Day(asked=5, silent={"error": 5}), [("problem", "failures")]),
+        (Day(asked=9, timeouts=3, silent={"busy": 1}), [("problem", "timeouts"), ("note", "failures")]),
+    ],
+)
+def test_what_a_day_says(day: Day, findings: list[tuple[str, str]]) -> None:
+    assert [(finding.state, finding.code) for finding in judge_day(day)] == findings
+
+
+@pytest.mark.parametrize(
+    ("wanted", "here", "runs_on", "state", "code"),
+    [
+        ("auto", ("cpu",), "CPU, 2 threads", "ok", "ok"),
+        ("auto", ("cpu", "cuda"), None, "ok", "ok"),
+        ("cpu", ("cpu",), "CPU, 2 threads", "ok", "ok"),
+        ("cuda", ("cpu",), "CPU, 2 threads", "problem", "unknown"),
+        ("cuda", ("cpu", "cuda"), "CPU, 2 threads", "problem", "fell-back"),
+        ("cuda", ("cpu", "cuda"), "CUDA (a card)", "ok", "ok"),
+        ("cuda", ("cpu", "cuda"), None, "ok", "ok"),
+    ],
+)
+def test_the_device_is_the_one_that_was_asked_for(
+    wanted: str, here: tuple[str, ...], runs_on: str | None, state: str, code: str
+) -> None:
+    found = judge_device(wanted, here, runs_on, "why")
+    assert (found.state, found.code) == (state, code)
+
+
+def test_memory_md_is_loaded_up_to_two_bounds() -> None:
+    assert not exceeds(200, 25_000)
+    assert exceeds(201, 100)
+    assert exceeds(1, 25_001)
