@@ -43,8 +43,11 @@ def main() -> int:
     if asked.sums:
         print(archives.write_sums(asked.out))
         return 0
-    if find_spec("PyInstaller") is None or find_spec("cyclonedx") is None:
-        print("expected PyInstaller and cyclonedx in this Python; run `python3 tools/dev.py release`", file=sys.stderr)
+    if missing := [name for name in ("PyInstaller", "cyclonedx", "psycopg_binary") if find_spec(name) is None]:
+        print(
+            f"expected {' and '.join(missing)} in this Python, found none; run `python3 tools/dev.py release`",
+            file=sys.stderr,
+        )
         return 1
     try:
         return release(asked.out.resolve(), asked.version_suffix, asked.glibc)

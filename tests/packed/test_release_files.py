@@ -21,6 +21,8 @@ PARTS = {
     "OpenBLAS",
     "OpenSSL",
     "SQLite",
+    "libpq",
+    "psycopg",
     "pyinstaller",
     "github.com/betterleaks/betterleaks/v2",
     "ahash",
@@ -81,7 +83,11 @@ def test_the_program_shows_the_licences_of_all_parts(release: Release, laptop: L
     for part in PARTS - {"github.com/betterleaks/betterleaks/v2", "ahash"}:
         assert re.search(rf"^{part} ", overview, flags=re.MULTILINE), part
     whole = laptop.run(release.folder / "recall", "licenses", "--texts").stdout
-    for words in ("PYTHON SOFTWARE FOUNDATION LICENSE", "Bootloader Exception", "github.com/betterleaks", "  ahash "):
+    for words in (
+        "PYTHON SOFTWARE FOUNDATION LICENSE", "Bootloader Exception", "github.com/betterleaks", "  ahash ",
+        "GNU LESSER GENERAL PUBLIC LICENSE", "The GNU General Public License is a free, copyleft license",
+        "PostgreSQL Global Development Group",
+    ):  # fmt: skip
         assert words in whole
 
 

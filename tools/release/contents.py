@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,13 @@ EXCLUDED = [
     # Not numpy.ma: np.unique imports it.
     *(f"numpy.{part}" for part in ("core", "ctypeslib", "f2py", "fft", "matlib", "polynomial", "testing")),
     "numpy._core._multiarray_tests", "httpx2._main", "httpx2.websockets", "tqdm.notebook",
+    # psycopg takes psycopg_binary where it is; the others would look for a libpq of the machine's.
+    "psycopg.pq._pq_ctypes", "psycopg.pq.pq_ctypes", "psycopg_c", "psycopg_pool",
 ]  # fmt: skip
+
+#: Packages that lie in the folder as files instead of in the executable: under the LGPL a person may put another
+#: version of psycopg in the place of ours. Costs the commands that share 0.1 s.
+AS_FILES = {"psycopg": "py", "psycopg_binary": "py"}
 
 #: The carrier unpacks, compares and starts a program, no more.
 CARRIER_EXCLUDED = [*EXCLUDED, "numpy", "onnxruntime", "tokenizers", "huggingface_hub", "httpx2", "sqlite3", "ssl"]
@@ -38,11 +45,12 @@ HUB_EXCLUDED = [
     ).split()
 ]
 
-#: The interpreter's own build settings, with paths of the machine that it was built on. Only sysconfig reads them, on
-#: Linux for nothing that we do; on macOS it needs them to say what machine it is.
-BUILD_SETTINGS = "_sysconfigdata"
+#: All that is asked of the interpreter's own build settings, on Linux: where zoneinfo looks (PEP 615's list), when
+#: psycopg imports it. The rest of them are paths of the machine that it was built on. macOS needs its own to say what
+#: machine it is.
+SETTINGS = {"TZPATH": "/usr/share/zoneinfo:/usr/lib/zoneinfo:/usr/share/lib/zoneinfo:/etc/zoneinfo"}
 
-#: Libraries whose symbols can go. Not what lies in numpy.libs: `strip` breaks OpenBLAS.
+#: Libraries whose symbols can go. Not what wheels carry in their .libs: `strip` breaks what was patched there.
 STRIPPED = (
     "libpython", "lib-dynload/", "tokenizers/", "libbetterleaks", "libcrypto", "libssl", "libsqlite3",
     "numpy/", "yaml/", "psutil/",
@@ -53,10 +61,12 @@ RUNTIME_HOOKS = ("pyi_rth_inspect", "pyi_rth_pkgutil", "pyi_rth_multiprocessing"
 
 
 def hidden_imports() -> list[str]:
-    """The commands, which are imported by their names."""
+    """The commands, which are imported by their names, and psycopg's library, of which it takes what is there."""
     from recall.cli.main import COMMANDS
 
-    return [f"recall.cli.{name.replace('-', '_')}" for name in COMMANDS]
+    return ["psycopg_binary.pq", "psycopg_binary._psycopg"] + [
+        f"recall.cli.{name.replace('-', '_')}" for name in COMMANDS
+    ]
 
 
 def datas(root: Path) -> list[tuple[str, str]]:
@@ -71,6 +81,17 @@ def datas(root: Path) -> list[tuple[str, str]]:
     ]
 
 
+def found_first(work: Path) -> list[str]:
+    """Folders in which PyInstaller finds modules before Python's own: one with SETTINGS, made in the work folder."""
+    if sys.platform != "linux":
+        return []
+    folder = work / "found-first"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = sysconfig._get_sysconfigdata_name()  # type: ignore[attr-defined]
+    (folder / f"{name}.py").write_text(f"build_time_vars = {SETTINGS!r}\n", encoding="utf-8", newline="\n")
+    return [str(folder)]
+
+
 def binaries() -> list[tuple[str, str]]:
     """The masking library, which its package opens by path."""
     spec = find_spec("betterleaks")
@@ -83,8 +104,6 @@ def binaries() -> list[tuple[str, str]]:
 def leave_out(analysis: Any) -> None:
     """Take out of PyInstaller's findings what the program never opens."""
     analysis.scripts[:] = [entry for entry in analysis.scripts if entry[0] not in RUNTIME_HOOKS]
-    if sys.platform == "linux":
-        analysis.pure[:] = [entry for entry in analysis.pure if not entry[0].startswith(BUILD_SETTINGS)]
 
 
 def describe(analysis: Any, root: Path, work: Path) -> None:
@@ -110,7 +129,7 @@ def slim(found: list[tuple[str, str, str]], work: Path) -> None:
     for place, (name, source, kind) in enumerate(found):
         if kind not in ("BINARY", "EXTENSION"):
             continue
-        strips = any(part in name for part in STRIPPED)
+        strips = any(part in name for part in STRIPPED) and ".libs/" not in name
         looks = subprocess.run([patchelf, "--print-rpath", source], capture_output=True, text=True, check=True).stdout
         if strips or looks.startswith("/"):
             copy = work / "stripped" / name.replace("/", "__")

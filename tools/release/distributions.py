@@ -102,14 +102,16 @@ def _one(own: metadata.PackageMetadata, name: str) -> str:
 
 
 def compiled_in(found: metadata.Distribution) -> tuple[Compiled, ...]:
-    """The parts in a distribution's own bills of materials (CycloneDX in .dist-info/sboms, PEP 770), sorted."""
+    """The parts in a distribution's own bills of materials (CycloneDX in .dist-info/sboms, PEP 770), sorted. Not what
+    auditwheel names there, the wheel and a system's packages: these are files of their own, which natives.toml knows.
+    """
     parts = set()
     for file in found.files or ():
         if ".dist-info/sboms/" in file.as_posix() and file.suffix == ".json":
             listed = json.loads(Path(file.locate()).read_bytes())
             for part in listed.get("components", []):
                 purl = part.get("purl", "").partition("?")[0]
-                if purl:
+                if purl and not purl.startswith(("pkg:pypi/", "pkg:rpm/", "pkg:deb/", "pkg:apk/")):
                     parts.add(Compiled(part["name"], part.get("version", ""), _listed(part), purl))
     return tuple(sorted(parts, key=lambda part: (part.name, part.version)))
 

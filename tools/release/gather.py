@@ -4,11 +4,13 @@ import re
 import sqlite3
 import ssl
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import __libmpdec_version__ as mpdecimal_version
 from pathlib import Path
 from pyexpat import EXPAT_VERSION
+
+from psycopg.pq import version as libpq_version
 
 from release import distributions, gomodules, inside, licences
 from release.contents import BUNDLED
@@ -23,22 +25,31 @@ _VERSIONS = {
     "zlib": zlib.ZLIB_RUNTIME_VERSION,
     "expat": EXPAT_VERSION.removeprefix("expat_"),
     "mpdecimal": mpdecimal_version,
+    "libpq": "{}.{}".format(*divmod(libpq_version(), 10_000)),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Distributions, native libraries, Go modules (`go_library`: the file in the program that holds them)."""
+    """Distributions, native libraries, Go modules (`go_library`: the file in the program that holds them), and the
+    `sources` of the files in the program."""
 
     contents: Contents
     distributions: Sequence[Distribution]
     go_modules: Sequence[GoModule]
     go_version: str
     go_library: str
+    sources: Mapping[str, str]
 
     def files_of(self, native: Native) -> list[str]:
         """The files in the program that are this library."""
-        return sorted(path for path in self.contents.owner_of if native.is_file(path))
+        known = self.contents.natives
+        return sorted(path for path in self.contents.owner_of if inside.native_of(path, known) is native)
+
+    def version_of(self, native: Native) -> str:
+        """The version of a native library, "" where nothing tells it."""
+        said = (native.version_in(Path(self.sources[path])) for path in self.files_of(native))
+        return _VERSIONS.get(native.name, "") or next(filter(None, said), "")
 
 
 def gather(root: Path, work: Path) -> Parts:
@@ -54,12 +65,8 @@ def gather(root: Path, work: Path) -> Parts:
         gomodules.modules(built) if built else [],
         gomodules.compiler(built) if built else "",
         library,
+        found.files,
     )
-
-
-def version_of(native: Native) -> str:
-    """The version of a native library, "" where nothing tells it."""
-    return _VERSIONS.get(native.name, "")
 
 
 def licence_text(parts: Parts, root: Path) -> str:
@@ -69,5 +76,5 @@ def licence_text(parts: Parts, root: Path) -> str:
     if parts.go_modules:
         sections.append(licences.go_section(parts.go_modules, parts.go_version, parts.go_library))
     for native in parts.contents.natives:
-        sections.append(licences.native_section(native, version_of(native), parts.files_of(native)))
+        sections.append(licences.native_section(native, parts.version_of(native), parts.files_of(native)))
     return licences.render(sections)

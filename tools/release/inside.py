@@ -11,6 +11,7 @@ what PyInstaller found.
 import fnmatch
 import json
 import os
+import re
 import sys
 import sysconfig
 import tomllib
@@ -22,15 +23,19 @@ from typing import Any
 
 RECORD = "inside.json"
 NATIVES = Path(__file__).with_name("natives.toml")
+TEXTS = Path(__file__).with_name("texts")
 
 OWN, PYTHON = "recall", "Python"
 #: PyInstaller's loader is in every program that it makes, whatever the analysis says.
 LOADER = "pyinstaller"
+#: The folders into which auditwheel, delvewheel and delocate put the libraries that a wheel needs.
+CARRIED = (".libs", ".dylibs")
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A library that stands in no package's metadata. `modules` and `files` (patterns) tell that it is inside."""
+    """A library that stands in no package's metadata. `modules` and `files` (patterns) tell that it is inside;
+    `version` is a pattern that finds its version in the first of the files."""
 
     name: str
     licence: str
@@ -38,11 +43,18 @@ class Native:
     modules: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     text: str = ""
+    version: str = ""
 
     def is_file(self, path: str) -> bool:
-        """Whether a file of this path, with / or \\, is this library's."""
-        base = path.replace("\\", "/").rpartition("/")[2].lower()
-        return any(fnmatch.fnmatchcase(base, pattern.lower()) for pattern in self.files)
+        """Whether a file of this path, with / or \\, fits this library."""
+        whole = path.replace("\\", "/").lower()
+        base = whole.rpartition("/")[2]
+        return any(fnmatch.fnmatchcase(whole if "/" in one else base, one.lower()) for one in self.files)
+
+    def version_in(self, file: Path) -> str:
+        """The version that a file of this library's says, "" where it says none."""
+        found = re.search(self.version.encode(), file.read_bytes()) if self.version else None
+        return found[1].decode("ascii") if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +109,16 @@ def natives() -> list[Native]:
             row["home"],
             tuple(row.get("modules", ())),
             tuple(row.get("files", ())),
-            row.get("text", ""),
+            (TEXTS / row["text_file"]).read_text("utf-8") if "text_file" in row else row.get("text", ""),
+            row.get("version", ""),
         )
         for row in listed
     ]
+
+
+def native_of(path: str, known: Iterable[Native]) -> Native | None:
+    """The native library that a file of this path is: the first that it fits."""
+    return next((native for native in known if native.is_file(path)), None)
 
 
 def distribution_files() -> dict[str, str]:
@@ -125,24 +143,26 @@ def contents(inside: Inside, owners: Mapping[str, str], root: Path, work: Path, 
         )
     names = {owner for owner in by_source.values() if owner} - {OWN, PYTHON} - {native.name for native in known}
     modules = {*inside.modules, *sys.builtin_module_names, *map(_module, inside.files)}
+    there = [native_of(path, known) for path in inside.files]
     return Contents(
         distributions=sorted({*names, LOADER}, key=str.lower),
-        natives=[native for native in known if modules & set(native.modules) or any(map(native.is_file, inside.files))],
+        natives=[native for native in known if modules & set(native.modules) or native in there],
         owner_of={path: by_source[source] or "" for path, source in inside.files.items()},
     )
 
 
 def _owner(source: str, owners: Mapping[str, str], root: Path, work: Path, known: list[Native]) -> str | None:
     path = Path(source)
+    if any(parent.name.endswith(CARRIED) for parent in path.parents) and native_of(source, known) is None:
+        return None  # somebody else's work, whatever the wheel's own licence says
     if owner := owners.get(_plain(source)):
         return owner
     if work in path.parents:  # base_library.zip, which PyInstaller makes of Python's own modules
         return PYTHON
     if root / "recall" in path.parents or root / "models" in path.parents:
         return OWN
-    for native in known:
-        if native.is_file(source):
-            return native.name
+    if native := native_of(source, known):
+        return native.name
     own = {_plain(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
     if (prefix := _plain(sys.base_prefix)) not in _SHARED_PREFIXES:
         own.add(prefix)  # its libraries and framework beside the standard library, on macOS and on Windows

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from release.distributions import Distribution
 from release.gomodules import GoModule
-from release.inside import Native
+from release.inside import TEXTS, Native
 
 RULE = "=" * 100
 #: The file's name in the program, in recall's own folder.
@@ -28,6 +28,10 @@ The executable begins with PyInstaller's bootloader, and PyInstaller's loader mo
 the GPL (version 2 or later), with an exception by its authors for the bootloader and what belongs to it: these may be
 put into a program and passed on without the GPL applying to the program. The exception's own words stand in the text
 below."""
+
+_LESSER = """\
+Its licence adds to the GNU General Public License 3, whose text follows too. Its modules lie in the program's folder as
+they were published, and its libraries beside them: what is put in their place there is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,11 @@ def distribution_section(of: Distribution) -> Section:
     if of.compiled:
         rows = "\n".join(f"  {part.name} {part.version}: {part.licence or 'see ' + part.purl}" for part in of.compiled)
         notes.append(f"Compiled into its library, as its own bill of materials says:\n{rows}")
-    return Section(of.name, of.version, of.licence, of.home, tuple(notes), of.texts)
+    texts = of.texts
+    if of.licence.startswith("LGPL-3.0"):
+        notes.append(_LESSER)
+        texts += (("GNU General Public License", (TEXTS / "gpl-3.0.txt").read_text("utf-8").strip("\n")),)
+    return Section(of.name, of.version, of.licence, of.home, tuple(notes), texts)
 
 
 def native_section(of: Native, version: str, files: Iterable[str]) -> Section:

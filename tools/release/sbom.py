@@ -16,9 +16,9 @@ from packageurl import PackageURL
 
 from release.contents import BUNDLED
 from release.distributions import Compiled, Distribution
-from release.gather import Parts, version_of
+from release.gather import Parts
 from release.gomodules import GoModule
-from release.inside import OWN, PYTHON, Native
+from release.inside import OWN, PYTHON, Native, native_of
 from release.program import MANIFEST
 
 _LIBRARIES = (".so", ".dylib", ".dll", ".pyd")
@@ -45,7 +45,7 @@ def write(folder: Path, parts: Parts, root: Path, out: Path) -> Path:
     model = _model(root / "models", files)
     tops = [(python, owned.get(PYTHON, [])), (model, [])]
     tops += [(_distribution(one), _within(one, parts, owned)) for one in parts.distributions]
-    tops += [(_native(one), owned.get(one.name, [])) for one in parts.contents.natives]
+    tops += [(_native(one, parts.version_of(one)), owned.get(one.name, [])) for one in parts.contents.natives]
     for top, below in tops:
         bill.components.update([top, *below])
         bill.register_dependency(top, below)
@@ -58,8 +58,8 @@ def _owner(path: str, parts: Parts) -> str:
     """Whose a library is, "" for files that are none: a native library's own name before the wheel that carries it."""
     if not any(ending in path.rpartition("/")[2] for ending in _LIBRARIES):
         return ""
-    native = next((one.name for one in parts.contents.natives if one.is_file(path)), "")
-    return native or parts.contents.owner_of.get(path, PYTHON)
+    native = native_of(path, parts.contents.natives)
+    return native.name if native else parts.contents.owner_of.get(path, PYTHON)
 
 
 def _within(one: Distribution, parts: Parts, owned: dict[str, list[Component]]) -> list[Component]:
@@ -92,10 +92,10 @@ def _distribution(one: Distribution) -> Component:
     return found
 
 
-def _native(one: Native) -> Component:
-    version = version_of(one)
+def _native(one: Native, version: str) -> Component:
     found = _component(one.name, version, ComponentType.LIBRARY, one.licence, one.home)
-    found.purl = PackageURL("generic", name=one.name.lower().replace(" ", "-"), version=version or None)
+    name = one.name.partition(" (")[0].lower().replace(" ", "-")
+    found.purl = PackageURL("generic", name=name, version=version or None)
     return found
 
 

@@ -19,6 +19,7 @@ PARTS = {
     "numpy and OpenBLAS": r"_internal/(numpy|numpy\.libs)/",
     "betterleaks": r"_internal/betterleaks/",
     "tokenizers": r"_internal/tokenizers/",
+    "psycopg and libpq": r"_internal/psycopg",
     "Python modules (in the executable)": r"recall(\.exe)?$",
     "Python and its libraries": r"_internal/"
     r"(python3|lib(python|crypto|ssl|sqlite|ffi|z|bz2|lzma)|base_library|Python|[^/]*\.(dll|pyd)$)",

@@ -1,12 +1,14 @@
 """What is inside a program: owners of files, licences from metadata, Go modules; nothing without an owner."""
 
+import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from release import distributions, gomodules, inside, licences
+from release import contents, distributions, gomodules, inside, licences
 from release.inside import Inside, Native
 
 SSL = Native("OpenSSL", "Apache-2.0", "https://example.org", modules=("_ssl",), files=("libssl[.-]*",))
@@ -48,6 +50,24 @@ def test_files_without_an_owner_stop_the_build_and_are_all_named(tmp_path: Path)
         inside.contents(found, {}, tmp_path, tmp_path, [SSL])
 
 
+def test_a_library_that_a_wheel_carries_is_not_the_wheels_own_work(tmp_path: Path) -> None:
+    carried = tmp_path / "site-packages" / "numpy.libs"
+    files = {f"numpy.libs/{name}": str(carried / name) for name in ("libssl-1a.so.3", "libnobodys-2b.so.1")}
+    owners = dict.fromkeys(files.values(), "numpy")
+    with pytest.raises(ValueError, match=r"found none of \S+libnobodys-2b\.so\.1; leave it out"):
+        inside.contents(Inside({}, files, {}), owners, tmp_path, tmp_path, [SSL])
+
+
+def test_a_native_library_says_its_version_itself(tmp_path: Path) -> None:
+    library = tmp_path / "libssl.so.3"
+    library.write_bytes(b"\x7fELF\0\xffOpenSSL 3.5.9 29 Sep 2026\0")
+    native = Native("OpenSSL", "Apache-2.0", "https://example.org", version=r"OpenSSL (\d+\.\d+\.\d+)")
+    assert native.version_in(library) == "3.5.9"
+    library.write_bytes(b"\x7fELF")
+    assert native.version_in(library) == ""
+    assert SSL.version_in(library) == ""
+
+
 def test_what_pyinstaller_found_is_noted_with_the_sources_of_all_kinds(tmp_path: Path) -> None:
     analysis = SimpleNamespace(
         pure=[("yaml", "/site/yaml/__init__.py", "PYMODULE"), ("empty", "-", "PYMODULE")],
@@ -76,9 +96,23 @@ def test_the_known_native_libraries_are_told_by_their_files_on_every_system() ->
         "numpy/.dylibs/libscipy_openblas64_.dylib": "OpenBLAS",
         "libffi-8.dll": "libffi",
         "libz.so.1": "zlib",
+        "psycopg_binary.libs/libcrypto-3a0647ea.so.3": "OpenSSL (psycopg)",
+        "psycopg_binary.libs\\libssl-3-x64-d878e6db8e3f85ffea8dd83cd38f1e97.dll": "OpenSSL (psycopg)",
+        "psycopg_binary/.dylibs/libcrypto.3.dylib": "OpenSSL (psycopg)",
+        "psycopg_binary.libs/libpq-b5fba87b7d467685822e9fec10022db9.dll": "libpq",
+        "psycopg_binary/.dylibs/libpq.5.dylib": "libpq",
+        "psycopg_binary.libs/libcom_err-55c5739a.so.3.0": "MIT Kerberos",
+        "psycopg_binary/.dylibs/libcom_err.3.0.dylib": "MIT Kerberos",
+        "psycopg_binary/.dylibs/libkrb5support.1.1.dylib": "MIT Kerberos",
+        "psycopg_binary.libs/libcom_err-2abe824b.so.2.1": "libcom_err",
+        "psycopg_binary.libs/libcrypt-bc2db45e.so.1": "libcrypt",
+        "psycopg_binary.libs/liblber-7b3e3cc5.so.2.0.200": "OpenLDAP",
+        "psycopg_binary.libs/libsasl2-84219a89.so.3.0.0": "Cyrus SASL",
+        "psycopg_binary.libs/libkeyutils-dfe70bd6.so.1.5": "keyutils",
     }
     for path, name in expected.items():
-        assert [native.name for native in known if native.is_file(path)] == [name], path
+        found = inside.native_of(path, known)
+        assert found is not None and found.name == name, path
     assert all(native.licence and native.home.startswith("https://") for native in known)
 
 
@@ -164,3 +198,14 @@ def test_the_text_has_an_overview_first_and_points_to_texts_that_stand_elsewhere
 def test_python_is_found_with_its_licence() -> None:
     section = licences.python_section()
     assert "PYTHON SOFTWARE FOUNDATION LICENSE" in section.texts[0][1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the interpreter's settings are replaced")
+def test_the_packed_interpreter_is_asked_for_time_zones_alone(tmp_path: Path) -> None:
+    (folder,) = contents.found_first(tmp_path)
+    program = "import sysconfig, zoneinfo; print(zoneinfo.TZPATH[0], sysconfig.get_config_var('CC'))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {folder!r}); {program}"],
+        capture_output=True, encoding="utf-8",
+    )  # fmt: skip
+    assert done.stdout.endswith(" None\n"), done.stderr
