@@ -19,7 +19,8 @@ from recall.wire.paths import state_home
 #: `run(arguments) -> exit code`, and `LATE` where an argument may also stand behind the options.
 COMMANDS = (
     "setup", "uninstall", "install", "upgrade", "versions", "index", "schedule", "serve", "stop", "hook", "query",
-    "status", "why", "why-not", "replay", "mute", "unmute", "report", "eval", "models", "licenses", "demo",
+    "status", "doctor", "why", "why-not", "replay", "mute", "unmute", "report", "eval", "models", "share", "licenses",
+    "demo",
 )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """Projects by the names that people use. Pure functions."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from recall.core.errors import UsageError
-from recall.core.types import Project
+from recall.core.types import TEAM, Project
 from recall.sources.projects import Projects
 from recall.sources.repository import is_path
 
@@ -23,6 +24,20 @@ def project_meant(name: str, projects: Projects) -> Project:
     raise UsageError(f"no project is called {name!r}; known are: {names or 'none yet'}")
 
 
+def scope_meant(name: str, projects: Projects, known: Iterable[str]) -> frozenset[str]:
+    """The keys of the one project that `--repo NAME` names, here and on the other machines of the team; `known` are all
+    keys of projects that have records. Raises UsageError with the candidates."""
+    wanted = name.strip().casefold()
+    shared = {key for key in known if key.startswith(TEAM) and key.removeprefix(TEAM).casefold() == wanted}
+    try:
+        project = project_meant(name, projects)
+    except UsageError:
+        if not shared:
+            raise
+        return frozenset(shared)
+    return frozenset({project.key, TEAM + project.name, *shared})
+
+
 def project_name(projects: Projects, scope: frozenset[str]) -> str | None:
     """The short name of the project in scope, None where nothing is known of it.
 
@@ -30,6 +45,6 @@ def project_name(projects: Projects, scope: frozenset[str]) -> str | None:
     """
     known = sorted(scope & projects.by_key.keys())
     if not known:
-        return None
+        return next((key.removeprefix(TEAM) for key in sorted(scope) if key.startswith(TEAM)), None)
     key = next(filter(is_path, sorted(scope)), known[0])
     return projects.by_key[key].name if key in projects.by_key else Path(key).name

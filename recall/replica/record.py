@@ -17,7 +17,7 @@ MAX_NAME, MAX_DESCRIPTION, MAX_BODY, MAX_SUCCESSOR = 200, 1000, 8192, 80
 #: Longest project name and path within it.
 MAX_PROJECT, MAX_PATH = 100, 400
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _DRIVE = re.compile(r"[A-Za-z]:")
 

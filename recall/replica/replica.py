@@ -40,19 +40,21 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Page:
     """Changes in order, up to `cursor`. `machines`: the names of who made them, machine and person, by their numbers;
-    `records` and `packs`: texts, and what a model made of them, of contents that were lacking."""
+    `records`: the texts of contents that were lacking."""
 
     changes: Sequence[Change]
     machines: Mapping[str, tuple[str, str]]
     records: Mapping[bytes, TeamRecord]
-    packs: Mapping[bytes, bytes]
     cursor: Cursor
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the server has of a file of this machine. `mtime_ns` None: to be looked at again. `model`: the identity of
-    the model whose vectors it has of it, "" for none."""
+    """What the server has of a file of this machine; `content` b"": nothing, it was read and stays at home.
+
+    `mtime_ns` None: to be looked at again. `model`: the identity of the model whose vectors the server has of it, ""
+    for none.
+    """
 
     file: str
     place: bytes
@@ -85,6 +87,12 @@ class Replica:
         seq, machine, place = json.loads(self.get("cursor") or '[0, "", ""]')
         return Cursor(seq, machine, bytes.fromhex(place))
 
+    @property
+    def seen(self) -> tuple[int, str]:
+        """The last change of all that was heard of, and its mark."""
+        seq, _, mark = (self.get("seen") or "0 ").partition(" ")
+        return int(seq), mark
+
     def get(self, key: str) -> str:
         """One value of `meta` as a text, "" where there is none."""
         with translated(self._path):
@@ -112,9 +120,9 @@ class Replica:
         """Those of the contents that this machine has itself."""
         return self._known("SELECT content FROM sent WHERE content IN ({})", list(contents))
 
-    def apply(self, page: Page, model: str) -> None:
-        """Take over a page of changes with packs of `model`. A change whose content is neither here nor in the page is
-        passed over, and what was at its place goes."""
+    def apply(self, page: Page) -> None:
+        """Take over a page of changes. A change whose content is neither here nor in the page is passed over, and what
+        was at its place goes."""
         with self._transaction():
             run = self._connection.execute
             many = self._connection.executemany
@@ -126,20 +134,23 @@ class Replica:
                 "INSERT OR IGNORE INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(id_, *astuple(record)) for id_, record in page.records.items()],
             )
-            many(
-                "INSERT OR IGNORE INTO embedding VALUES (?, ?, ?)",
-                [(id_, model, pack) for id_, pack in page.packs.items()],
-            )
+            before = set(page.records)
             for change in page.changes:
                 place = (change.machine, change.place)
+                before.update(id_ for (id_,) in run("SELECT content FROM holding WHERE machine = ? AND place = ?", place))
                 run("DELETE FROM holding WHERE machine = ? AND place = ?", place)
                 if change.content is not None:
                     run(
                         """INSERT INTO holding SELECT ?, ?, id, ?, ?, ? FROM content WHERE id = ?""",
                         (*place, change.project, change.path, change.seq, change.content),
                     )
-            run("DELETE FROM content WHERE id NOT IN (SELECT content FROM holding)")
-            run("DELETE FROM embedding WHERE content NOT IN (SELECT id FROM content)")
+            # Only what may have lost its last holder: looking over all of it at each page takes time by its square.
+            for table, id_ in (("content", "id"), ("embedding", "content")):
+                many(
+                    f"DELETE FROM {table} WHERE {id_} = ?1 AND NOT EXISTS"  # noqa: S608  names of our own
+                    " (SELECT 1 FROM holding WHERE holding.content = ?1)",
+                    [(content,) for content in before],
+                )
             self._put({"cursor": json.dumps([page.cursor.seq, page.cursor.machine, page.cursor.place.hex()])})
 
     def sent(self) -> dict[str, Sent]:
@@ -147,6 +158,12 @@ class Replica:
         with translated(self._path):
             rows = self._connection.execute("SELECT file, place, content, size, mtime_ns, model FROM sent").fetchall()
         return {row[0]: Sent(*row) for row in rows}
+
+    def places(self) -> int:
+        """At how many places the server has something of this machine."""
+        with translated(self._path):
+            query = "SELECT count(DISTINCT place) FROM sent WHERE length(content) > 0"
+            return int(self._connection.execute(query).fetchone()[0])
 
     def put_sent(self, gone: Iterable[str], sent: Iterable[Sent], written: int | None = None) -> None:
         """Note what the server has now, and as of which change of ours."""
@@ -158,13 +175,10 @@ class Replica:
             if written is not None:
                 self._put({"written": written})
 
-    def drop_packs(self, contents: Collection[bytes] | None = None) -> None:
-        """Let go of packs, all where none are named: the index has taken them over."""
+    def drop_packs(self, packs: Iterable[tuple[bytes, str]]) -> None:
+        """Let go of packs, each named by content and model: nobody waits for them."""
         with self._transaction():
-            if contents is None:
-                self._connection.execute("DELETE FROM embedding")
-            else:
-                self._connection.executemany("DELETE FROM embedding WHERE content = ?", [(id_,) for id_ in contents])
+            self._connection.executemany("DELETE FROM embedding WHERE content = ? AND model = ?", packs)
 
     def contents(self) -> list[bytes]:
         """All contents of others whose text is here."""
@@ -178,10 +192,10 @@ class Replica:
                 "INSERT OR IGNORE INTO embedding VALUES (?, ?, ?)", [(id_, model, data) for id_, data in packs.items()]
             )
 
-    def packs(self) -> Iterator[tuple[bytes, str, bytes]]:
-        """Content, model and pack of what the index has perhaps not taken over yet."""
+    def packs(self) -> list[tuple[bytes, str]]:
+        """Content and model of each pack that the index has perhaps not taken over yet."""
         with translated(self._path):
-            yield from self._connection.execute("SELECT content, model, pack FROM embedding").fetchall()
+            return self._connection.execute("SELECT content, model FROM embedding").fetchall()
 
     def _known(self, query: str, values: Sequence[bytes]) -> set[bytes]:
         found: set[bytes] = set()

@@ -2,13 +2,14 @@
 damaged, or of another format, is thrown away and filled anew.
 
 meta        `cursor`: how far the changes of others are known; `written`: the last of our own that the server has;
+            `seen`: the last of all that was heard of, and its mark;
             `synced`, `failed`, `failing_since`: how the last exchanges went (seconds since 1970; a sentence)
 machine     the others, by their numbers, with what they call themselves
 content     a record's text, by the SHA-256 of all of it (`recall.share.record`): whoever holds the same has one of it
 holding     who holds which content, and where: `place` is the SHA-256 of kind, project and path
 embedding   what others made of a content under a model (`recall.replica.pack`), until the index has taken it over
-sent        what we hold, by the file on this machine: its place and content as the server has them, and the size and
-            time of the file when it was read. `model`: whose vectors of it the server has
+sent        what we hold, by the file on this machine: its place and content as the server has them (empty: it stays at
+            home), and the size and time of the file when it was read. `model`: whose vectors of it the server has
 """
 
 import contextlib
@@ -23,6 +24,14 @@ from recall.core.errors import ShareError
 FORMAT = 1
 #: Seconds to wait for another connection; writes take milliseconds.
 BUSY_SECONDS = 10.0
+
+#: What SQLite says of pages that are broken, of what is no database, and of tables that are not those of ours.
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+
+
+class ShareDamaged(ShareError):
+    """share.sqlite3 is no replica, or is broken somewhere."""
+
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
@@ -67,18 +76,17 @@ _TABLES = (
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """Open the file, made (0600) or emptied where it is not as it should be. One process at a time: `share.lock`.
-    Raises ShareError."""
-    try:
+    """Open the file, made (0600) where there is none, emptied where it is of another format. One process at a time:
+    `share.lock`. Raises ShareDamaged, ShareError."""
+    with translated(path):
         return _open(path)
-    except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise _failure(path, error) from None
+
+
+def throw_away(path: Path) -> None:
+    """Take the file away; only whoever holds `share.lock` may. Raises ShareError."""
     with translated(path):
         for file in (path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))):
-            with contextlib.suppress(FileNotFoundError):
-                file.unlink()
-        return _open(path)
+            file.unlink(missing_ok=True)
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection | None:
@@ -97,8 +105,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection | None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk raise in the block into a ShareError. SQLite's message may quote a text, ours does
-    not."""
+    """Turn what SQLite and the disk raise in the block into a ShareError, ShareDamaged where the file is at fault.
+    SQLite's message may quote a text, ours does not."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -107,6 +115,8 @@ def translated(path: Path) -> Iterator[None]:
 
 def _failure(path: Path, error: sqlite3.Error | OSError) -> ShareError:
     name = getattr(error, "sqlite_errorname", None) or getattr(error, "strerror", None) or type(error).__name__
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+        return ShareDamaged(f"{path} is damaged ({name}); `recall share sync` throws it away and fills it anew")
     return ShareError(
         f"{path} cannot be used ({name}); check the disk, its free space and that the file is yours, then sync again"
     )

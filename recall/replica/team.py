@@ -2,18 +2,21 @@
 
     share:<machine, 8 digits>/<place, 12 digits>
 
-What this machine holds itself is not offered. What several others hold is offered once, as that of the one from which
-it came first. Everything here reads only, and finds nothing where there is no team.
+What this machine holds itself is not offered, nor another version of a rule that it has: a repository cloned twice
+is often of two days. What several others hold is offered once, as that of the one from which it came first. All of it
+reads only, and finds nothing where there is no team.
 """
 
 import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from recall.core.errors import SourceError
+from recall.core.errors import ShareError, SourceError
 from recall.core.types import TEAM, Document, FoundFile, Kind, Project
 from recall.replica.membership import plain_name, read_membership
 from recall.replica.pack import unpack
@@ -69,9 +72,12 @@ class Team:
         return Scan(files, [], Projects(projects))
 
     def read(self, found: FoundFile) -> Document:
-        """The record of a file that `scan` gave. Raises SourceError where it has gone since."""
+        """The record of a file that `scan` gave. Raises SourceError where it has gone since, or cannot be read."""
         offer = self.offers[found.path]
-        record = self._record(offer.content)
+        try:
+            record = self._record(offer.content)
+        except ShareError as error:
+            raise SourceError(str(error)) from None
         if record is None:
             raise SourceError("has just been taken back by its machine")
         group, language = None, record.language
@@ -96,18 +102,14 @@ class Team:
         )
 
     def embedded(self, path: str, model: str) -> Mapping[bytes, tuple[bytes, bytes]]:
-        """What other machines made of a record's texts under a model: vector and sketch by digest."""
-        with translated(self._records):
-            connection = open_for_reading(self._records)
-            if connection is None:
-                return {}
-            try:
-                row = connection.execute(
-                    "SELECT pack FROM embedding WHERE content = ? AND model = ?", (self.offers[path].content, model)
-                ).fetchone()
-                return unpack(row[0]) if row else {}
-            finally:
-                connection.close()
+        """What other machines made of a record's texts under a model: vector and sketch by digest; nothing where that
+        cannot be read."""
+        try:
+            query = "SELECT pack FROM embedding WHERE content = ? AND model = ?"
+            row = self._row(query, self.offers[path].content, model)
+        except ShareError:
+            return {}
+        return unpack(row[0]) if row else {}
 
     def find(self, id_: str) -> tuple[Offer, TeamRecord] | None:
         """The record that a headline names as `recall share show ID`; None where there is none (any more)."""
@@ -116,18 +118,18 @@ class Team:
         return (offer, record) if offer and record else None
 
     def _record(self, content: bytes) -> TeamRecord | None:
+        query = "SELECT kind, name, description, body, date, language, successor FROM content WHERE id = ?"
+        row = self._row(query, content)
+        return TeamRecord(*row) if row else None
+
+    def _row(self, query: str, *values: object) -> Any:
+        """The one row that a question gives, None for none. Raises ShareError."""
         with translated(self._records):
             connection = open_for_reading(self._records)
             if connection is None:
                 return None
-            try:
-                row = connection.execute(
-                    "SELECT kind, name, description, body, date, language, successor FROM content WHERE id = ?",
-                    (content,),
-                ).fetchone()
-                return TeamRecord(*row) if row else None
-            finally:
-                connection.close()
+            with closing(connection):
+                return connection.execute(query, values).fetchone()
 
 
 def machines(records: Path, membership: Path) -> dict[str, tuple[str, str]]:
@@ -148,11 +150,17 @@ def machines(records: Path, membership: Path) -> dict[str, tuple[str, str]]:
 
 
 def labels(machines: Mapping[str, str], own: str) -> dict[str, str]:
-    """What each machine is called here, by its number: its name, with digits of the number where that is our own or
-    another one's too. A machine cannot take another's place by taking its name."""
+    """What each machine is called here, by its number: its name, with as many digits of the number as it takes where
+    that is our own or another one's too. A machine cannot take another's place by taking its name, nor by a number that
+    begins alike."""
     names = {id_: plain_name(name) for id_, name in machines.items()}
-    taken = Counter(name.casefold() for name in [*names.values(), plain_name(own)])
-    return {id_: name if taken[name.casefold()] == 1 else f"{name}-{id_[:4]}" for id_, name in names.items()}
+    labels = dict(names)
+    for digits in (4, 8, 16, 32, 32):  # once more: a name may be made to look like another one's with its number
+        taken = Counter(label.casefold() for label in [*labels.values(), plain_name(own)])
+        for id_, label in labels.items():
+            if taken[label.casefold()] > 1:
+                labels[id_] = f"{names[id_]}-{id_[:digits]}"
+    return labels
 
 
 def _offers(records: Path, membership: Path) -> dict[str, Offer]:
@@ -172,16 +180,21 @@ def _offers(records: Path, membership: Path) -> dict[str, Offer]:
 def _read_offers(connection: sqlite3.Connection, own: str) -> dict[str, Offer]:
     people = {id_: (name, person) for id_, name, person in connection.execute("SELECT * FROM machine")}
     named = labels({id_: name for id_, (name, _) in people.items()}, own)
+    own_places = {place for (place,) in connection.execute("SELECT place FROM sent WHERE length(content) > 0")}
     offers: dict[str, Offer] = {}
     seen: set[bytes] = set()
     for machine, place, content, kind, project, path in connection.execute(
         """SELECT machine, place, content, kind, project, path FROM holding JOIN content ON content.id = content
         WHERE content NOT IN (SELECT content FROM sent) ORDER BY seq, machine, place"""
     ):
-        if content not in seen and machine in people:
+        # A note's name tells little: two people may each have written their own. A rule's place in a repository does.
+        is_ours = kind == "knowledge" and place in own_places
+        if content not in seen and machine in people and not is_ours:
             seen.add(content)
             person = plain_name(people[machine][1])
             key = f"{TEAM}{machine[:8]}/{place.hex()[:12]}"
+            if key in offers:  # somebody took a number that begins alike, to put a record in this one's place
+                key = f"{TEAM}{machine[:8]}/{hashlib.sha256(machine.encode() + place).hexdigest()}"
             offers[key] = Offer(kind, machine, content, project, path, named[machine], person)
     return offers
 

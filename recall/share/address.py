@@ -9,15 +9,16 @@ from urllib.parse import parse_qs, urlsplit
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import UsageError
+from recall.text.clean import one_line
 
 #: What the hosts of this machine are called; only between other machines it matters who listens on the way.
-_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+_LOCAL = {"", "localhost", "127.0.0.1", "::1"}
 
 
 def checked(url: str) -> str:
     """The address as it was given. Raises UsageError where it is none, or holds a password."""
     fields = fields_of(url)
-    if "password" in fields:
+    if any("password" in name or "secret" in name for name in fields):
         raise UsageError(
             "expected an address without a password (on a command line every process of this machine can read it); "
             "leave it out: PGPASSWORD, your pgpass file or a prompt gives it"
@@ -46,13 +47,18 @@ def fields_of(url: str) -> dict[str, str]:
 def shown(url: str) -> str:
     """The address in short, for messages: `host:port/database`."""
     parts = urlsplit(url)
-    return f"{parts.hostname or 'localhost'}:{parts.port or 5432}{parts.path}"
+    words = parse_qs(parts.query)
+    host = words.get("host", [parts.hostname])[-1] or "localhost"
+    port = words.get("port", [parts.port])[-1] or 5432
+    return one_line(f"{host}:{port}{parts.path}")
 
 
 def is_protected(url: str) -> bool:
     """Whether nobody between the machines can listen or put himself in the server's place."""
     parts = urlsplit(url)
-    return (parts.hostname or "") in _LOCAL or parse_qs(parts.query).get("sslmode") == ["verify-full"]
+    words = parse_qs(parts.query)
+    hosts = {*words.get("host", [parts.hostname or ""]), *words.get("hostaddr", [])}
+    return hosts <= _LOCAL or words.get("sslmode") == ["verify-full"]
 
 
 def keep_password(file: Path, password: str) -> None:

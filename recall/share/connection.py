@@ -6,22 +6,59 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg import errors
+from psycopg.abc import PQGen
 
 from recall.core.errors import ShareError, ShareUnreachable
 from recall.share.address import shown
 from recall.share.schema import NAME
+from recall.text.clean import one_line
 
-Connection = psycopg.Connection[tuple[object, ...]]
 Result = TypeVar("Result")
 
 #: Seconds to wait for a server to answer at all, and for one statement of its work.
 CONNECT_SECONDS, STATEMENT_SECONDS = 10, 120
+#: Seconds of silence after which a server is given up that has taken a question and never answers.
+SILENT_SECONDS = STATEMENT_SECONDS + 30
 #: How often work is done anew that the server gave up because another machine was at the same rows.
 TRIES = 8
+
+#: How it says so; also: a text went while we wrote what belongs to it, and two machines made the schema at once.
+_OTHERS_AT_IT = (
+    errors.SerializationFailure,
+    errors.DeadlockDetected,
+    errors.UniqueViolation,
+    errors.ForeignKeyViolation,
+    errors.DuplicateSchema,
+    errors.DuplicateTable,
+)
+
+
+class Connection(psycopg.Connection[tuple[object, ...]]):
+    """A connection that does not wait for ever: `statement_timeout` is the server's to keep, and a server that hangs,
+    or is none, keeps nothing."""
+
+    def wait(self, gen: PQGen[Result], *args: Any, **kwargs: Any) -> Result:
+        return super().wait(self._heard(gen), *args, **kwargs)
+
+    def _heard(self, gen: PQGen[Result]) -> PQGen[Result]:
+        """The steps of a question, as long as something is heard of the server in between."""
+        try:
+            wanted = next(gen)
+            since = time.monotonic()
+            while True:
+                ready = yield wanted
+                if ready:
+                    since = time.monotonic()
+                elif time.monotonic() - since > SILENT_SECONDS:
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError(f"nothing was heard of it for {SILENT_SECONDS} s")
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            return cast(Result, end.value)
 
 
 class NeedsPassword(ShareError):
@@ -46,7 +83,7 @@ def repeated(connection: Connection, work: Callable[[], Result]) -> Result:
         try:
             with connection.transaction():
                 return work()
-        except (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation):
+        except _OTHERS_AT_IT:
             if not left:
                 raise
             time.sleep(random.uniform(0.02, 0.2))  # noqa: S311  (no secret: so that two do not meet again)
@@ -59,7 +96,8 @@ def translated(url: str) -> Iterator[None]:
     try:
         yield
     except psycopg.OperationalError as error:
-        if error.sqlstate is None or error.sqlstate[:2] in ("08", "57", "53"):
+        unreachable = error.sqlstate is None or error.sqlstate[:2] in ("08", "57", "53")
+        if unreachable and not isinstance(error, errors.QueryCanceled):
             raise ShareUnreachable(
                 f"the team's server {shown(url)} does not answer ({_reason(error)}); all else works on, and the next "
                 "sync catches up"
@@ -74,7 +112,7 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
     if password is None and password_file.exists():
         options["passfile"] = str(password_file)
     try:
-        connection = psycopg.connect(
+        connection = Connection.connect(
             url,
             autocommit=True,
             application_name="recall",
@@ -100,7 +138,9 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
 
 
 def _wants_password(error: psycopg.OperationalError) -> bool:
-    return "password" in str(error).lower()
+    """Whether it is for the lack of a password, or a wrong one; a server may say so in another language."""
+    said = str(error).lower()
+    return "password" in said or "パスワード" in said or bool(error.pgconn and error.pgconn.needs_password)
 
 
 def _reason(error: psycopg.Error) -> str:
@@ -109,7 +149,7 @@ def _reason(error: psycopg.Error) -> str:
     words = lines[-1] if lines else type(error).__name__
     for start in ("connection failed: ", "FATAL:  "):
         words = words.rpartition(start)[2]
-    return words[:200]
+    return one_line(words)[:200]  # the server chose them
 
 
 def _sentence(url: str, error: psycopg.Error) -> str:

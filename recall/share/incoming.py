@@ -1,11 +1,11 @@
 """Incoming: what others hold is taken into the replica, page by page. None of it is believed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from recall.core.errors import MaskingError
 from recall.replica.record import TeamRecord, cleaned, plain_path, plain_project
-from recall.replica.replica import Change, Cursor, Page, Replica
+from recall.replica.replica import Change, Page, Replica
 from recall.share.server import Server
 
 #: Changes that are taken together: some ten megabytes with what a model made of them.
@@ -28,17 +28,15 @@ def receive(server: Server, replica: Replica, until: int, model: str, told: Call
     With each text comes what `model` made of it, if somebody has sent that. Raises ShareError.
     """
     received = Received()
-    whole = False
-    while not whole and replica.cursor.seq <= until:
-        changes, machines, whole = server.changes(replica.cursor, until, PAGE)
+    while replica.cursor.seq <= until:
+        changes, machines, cursor = server.changes(replica.cursor, until, PAGE)
         good = [_checked(change, received) for change in changes]
         lacking = replica.lacking(change.content for change in good if change.content is not None)
         records = _records(server, lacking, received)
         wanted = set(records) - replica.held(records)
-        last = changes[-1] if changes else None
-        cursor = Cursor(until + 1) if whole or last is None else Cursor(last.seq, last.machine, last.place)
-        packs = server.packs(wanted, model) if wanted and model else {}
-        replica.apply(Page(good, machines, records, packs, cursor), model)
+        if wanted and model:
+            _fetch_packs(server, replica, wanted, model)
+        replica.apply(Page(good, machines, records, cursor))
         received.taken += sum(change.content is not None for change in good)
         received.gone += sum(change.content is None for change in good)
         told(received)
@@ -49,7 +47,12 @@ def fetch_packs(server: Server, replica: Replica, model: str) -> None:
     """After a change of model: what the new one made of the texts that are here. Raises ShareError."""
     contents = replica.contents()
     for start in range(0, len(contents), PAGE):
-        replica.add_packs(server.packs(contents[start : start + PAGE], model), model)
+        _fetch_packs(server, replica, contents[start : start + PAGE], model)
+
+
+def _fetch_packs(server: Server, replica: Replica, contents: Collection[bytes], model: str) -> None:
+    for packs in server.packs(contents, model):
+        replica.add_packs(packs, model)
 
 
 def _checked(change: Change, received: Received) -> Change:

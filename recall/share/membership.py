@@ -9,6 +9,7 @@ from pathlib import Path
 from recall.core.errors import RecallError, ShareError
 from recall.replica.membership import Membership, new_machine, plain_name, read_membership, write_membership
 from recall.replica.replica import Replica
+from recall.replica.tables import ShareDamaged, throw_away
 from recall.share.address import checked, keep_password, shown
 from recall.share.connection import NeedsPassword, connected, environment_password, repeated
 from recall.share.schema import migrate
@@ -79,8 +80,11 @@ def leave(paths: StatePaths, *, delete: bool, password: str | None = None) -> in
         if delete:
             with connected(member.url, Path(paths.share_password), password) as connection:
                 count = Server(connection, member.machine).leave()
-        with Replica(Path(paths.share_records)) as replica:
-            replica.reset()
+        try:
+            with Replica(Path(paths.share_records)) as replica:
+                replica.reset()
+        except ShareDamaged:
+            throw_away(Path(paths.share_records))
         for path in (paths.share, paths.share_password):
             try:
                 Path(path).unlink(missing_ok=True)

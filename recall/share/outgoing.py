@@ -18,12 +18,13 @@ from recall.index.reading import prepare
 from recall.index.sources import Source, configured_sources
 from recall.replica.record import TeamRecord, cleaned, place_of, plain_path, plain_project
 from recall.replica.replica import Sent
+from recall.share.titles import given_title
 from recall.sources.files import is_inside
 from recall.sources.notes import read_note
 from recall.sources.projects import discover, encode
 from recall.sources.repository import is_path
 from recall.store.entries import Stored
-from recall.store.extracts import open_extracts
+from recall.store.extracts import Session, open_extracts
 
 #: What a person writes into a note's frontmatter, `share: false`, to keep it at home.
 _AT_HOME = {"false", "no", "off", "0", "never"}
@@ -102,7 +103,8 @@ def candidates(
             if wanted.takes(project):
                 _add(found, _of_file(source, file, project, folders, changed=file.path not in unchanged))
     if "conversation" in wanted.kinds and config["conversations.enabled"]:
-        for talk in _conversations(index, {key: project.name for key, project in projects.by_key.items()}):
+        names = {key: project.name for key, project in projects.by_key.items()}
+        for talk in _conversations(index, names, sent):
             known = sent.get(talk.file)
             if wanted.takes(talk.project):
                 same = known is not None and (known.size, known.mtime_ns) == (talk.size, talk.mtime_ns)
@@ -139,20 +141,19 @@ def _of_file(source: Source, file: FoundFile, project: str, folders: Sequence[Pa
     return Candidate(source.kind, file.path, project, path, file.size, file.mtime_ns, read, changed)
 
 
-def _conversations(index: Path, names: Mapping[str, str]) -> Iterator[Candidate]:
+def _conversations(index: Path, names: Mapping[str, str], sent: Collection[str]) -> Iterator[Candidate]:
+    """The sessions of the index. One whose transcript is deleted stays with others as long as it stays here."""
     with open_extracts(index) as extracts:
         sessions = extracts.sessions() if extracts else []
     for session in sessions:
-        record = cleaned(TeamRecord("conversation", session.title, "", "", date=session.date))
-        if record is not None:
+        if session.path in sent or os.path.lexists(session.path):
             project = project_for_others(session.project, names)
-            yield Candidate(
-                "conversation", session.path, project, "", session.size, session.mtime_ns, partial(_same, record)
-            )
+            read = partial(_talk, session)
+            yield Candidate("conversation", session.path, project, "", session.size, session.mtime_ns, read)
 
 
-def _same(record: TeamRecord) -> TeamRecord:
-    return record
+def _talk(session: Session) -> TeamRecord | None:
+    return cleaned(TeamRecord("conversation", given_title(session.path), "", "", date=session.date))
 
 
 def stays_at_home(path: str) -> bool:
@@ -191,12 +192,13 @@ def path_for_others(path: str, project: str, folders: Sequence[Path]) -> str:
     """The part of a path that others may see: below the project, or below Claude's folder for it, else folder and name.
     Nothing above that: it tells the person's name, and more."""
     file = PurePath(path)
-    for root in filter(None, (project, *map(str, folders))):
+    # Claude's folders first: for who works in the home folder itself they lie within the project.
+    for root in filter(None, (*map(str, folders), project)):
         if file.is_relative_to(root):
             parts = file.relative_to(root).parts
             # <claude>/projects/<encoded path>/memory/x.md
             short = PurePath(*parts[2:] if parts[0] == "projects" and len(parts) > 2 and root != project else parts)
             break
     else:
-        short = PurePath(*file.parts[-2:])
+        short = PurePath(*file.parts[-2:] if file.parent != Path.home() else file.parts[-1:])
     return plain_path(short.as_posix()) or plain_path(file.name) or hashlib.sha256(os.fsencode(path)).hexdigest()[:12]

@@ -68,7 +68,7 @@ def standing(paths: StatePaths, member: Membership) -> Standing:
         if connection is not None:
             try:
                 meta = dict(connection.execute("SELECT key, value FROM meta"))
-                (sent,) = connection.execute("SELECT count(*) FROM sent").fetchone()
+                (sent,) = connection.execute("SELECT count(*) FROM sent WHERE length(content) > 0").fetchone()
                 (received,) = connection.execute("SELECT count(*) FROM content").fetchone()
                 machines = connection.execute(
                     """SELECT id, name, person, count(holding.content) FROM machine

@@ -4,7 +4,8 @@ A change takes the clock's row first and keeps it to its end: numbers become vis
 to ask twice for what it has seen. Texts and packs, which take the time, are on the server before that.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import cast
 
@@ -26,16 +27,23 @@ from recall.share.connection import Connection, repeated
 from recall.share.schema import check_version
 
 _DIGEST = 32
+#: Most bytes of packs that are fetched together.
+_PACKS_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """All that a quiet exchange asks: the team's number, the last change of all and, of this machine, the last one that
-    the server has (None: it does not know the machine)."""
+    """All that a quiet exchange asks: the team's number, the last change of all with its mark, and the mark of another
+    one that was asked for. Of this machine: its last change that the server has (None: it does not know the machine),
+    how many places it holds something at, and the last number among these."""
 
     team: str
     seq: int
+    mark: str
+    known: str
     written: int | None
+    held: int
+    newest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +63,24 @@ class Server:
         self._connection = connection
         self.machine = machine
 
-    def head(self) -> Head:
-        """One small query. Raises ShareError for a schema that this program does not know."""
+    def head(self, known: int = 0) -> Head:
+        """One small query; `known` is the change whose mark is asked for. Raises ShareError for a schema that this
+        program does not know."""
         row = self._connection.execute(
-            """SELECT team.id, team.version, clock.seq, machine.written
-            FROM team CROSS JOIN clock LEFT JOIN machine ON machine.id = %s""",
-            [self.machine],
+            """SELECT team.id, team.version, clock.seq, coalesce(latest.mark, ''), coalesce(known.mark, ''),
+                machine.written, count(holding.place), coalesce(max(holding.seq), 0)
+            FROM team CROSS JOIN clock
+            LEFT JOIN past AS latest ON latest.seq = clock.seq LEFT JOIN past AS known ON known.seq = %s
+            LEFT JOIN machine ON machine.id = %s
+            LEFT JOIN holding ON holding.machine = machine.id AND holding.content IS NOT NULL
+            GROUP BY team.id, team.version, clock.seq, latest.mark, known.mark, machine.written""",
+            [known, self.machine],
         ).fetchone()
         if row is None:
             raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
-        check_version(cast(int, row[1]))
-        return Head(str(row[0]), cast(int, row[2]), cast("int | None", row[3]))
+        team, version, *_ = row
+        check_version(cast(int, version))
+        return Head(cast(str, team), *cast("tuple[int, str, str, int | None, int, int]", row[2:]))
 
     def enrol(self, name: str, person: str) -> None:
         """Let this machine take part, or go by another name."""
@@ -85,8 +100,9 @@ class Server:
         )
         return [(str(i), plain_name(str(n)), plain_name(str(p)), cast(int, c)) for i, n, p, c in rows]
 
-    def changes(self, after: Cursor, until: int, limit: int) -> tuple[list[Change], dict[str, tuple[str, str]], bool]:
-        """The next changes of other machines up to number `until`, their makers' names, and whether that was all.
+    def changes(self, after: Cursor, until: int, limit: int) -> tuple[list[Change], dict[str, tuple[str, str]], Cursor]:
+        """The next changes of other machines up to number `until`, their makers' names, and up to where these are all
+        the changes; behind `until` where no more are left.
 
         A row that cannot be one of recall's is left out.
         """
@@ -109,7 +125,10 @@ class Server:
                 # A path that is too long comes as none, and its record is refused like one that leads upwards.
                 changes.append(Change(machine, place, content, project, "\0" if path is None else path, seq))
                 machines[machine] = (plain_name(name), plain_name(person))
-        return changes, machines, len(rows) < limit
+        if len(rows) < limit:
+            return changes, machines, Cursor(until + 1)
+        machine, place, _, seq, *_ = cast("tuple[str, bytes, object, int]", rows[-1])
+        return changes, machines, Cursor(seq, machine, place)
 
     def records(self, contents: Collection[bytes]) -> dict[bytes, TeamRecord]:
         """The texts of contents as the server has them. One with a part that is too long is left out unread."""
@@ -126,12 +145,31 @@ class Server:
             for id_, kind, *rest in rows
         }
 
-    def packs(self, contents: Collection[bytes], model: str) -> dict[bytes, bytes]:
-        """What a model made of contents, of those of which somebody has sent it."""
+    def packs(self, contents: Collection[bytes], model: str) -> Iterator[dict[bytes, bytes]]:
+        """What a model made of contents, of those of which somebody has sent it; no more at a time than the memory
+        takes easily."""
+        sizes = self._connection.execute(
+            """SELECT content, octet_length(pack) FROM embedding
+            WHERE model = %s AND content = ANY(%s) AND octet_length(pack) <= %s ORDER BY content""",
+            [model, list(contents), MAX_PACK],
+            binary=True,
+        ).fetchall()
+        some: list[bytes] = []
+        room = _PACKS_BYTES
+        for content, size in cast("list[tuple[bytes, int]]", sizes):
+            if some and size > room:
+                yield self._packs(some, model)
+                some, room = [], _PACKS_BYTES
+            some.append(content)
+            room -= size
+        if some:
+            yield self._packs(some, model)
+
+    def _packs(self, contents: list[bytes], model: str) -> dict[bytes, bytes]:
         rows = self._connection.execute(
             """SELECT content, pack FROM embedding
             WHERE model = %s AND content = ANY(%s) AND octet_length(pack) <= %s""",
-            [model, list(contents), MAX_PACK],
+            [model, contents, MAX_PACK],
             binary=True,
         )
         return dict(cast("Iterable[tuple[bytes, bytes]]", rows))
@@ -237,7 +275,9 @@ class Server:
         row = self._connection.execute("UPDATE clock SET seq = seq + 1 WHERE one = 1 RETURNING seq").fetchone()
         if row is None:
             raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
-        return cast(int, row[0])
+        seq = cast(int, row[0])
+        self._connection.execute("INSERT INTO past (seq, mark) VALUES (%s, %s)", [seq, secrets.token_hex(8)])
+        return seq
 
     def _sweep(self, contents: Collection[bytes]) -> None:
         """Delete those of the contents that nobody holds, with what models made of them."""

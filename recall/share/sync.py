@@ -13,10 +13,12 @@ from recall.core.config import Config
 from recall.core.errors import MaskingError, RecallError, ShareBusy, ShareError, SourceError
 from recall.core.types import Skipped
 from recall.index.plan import trusted_mtime
-from recall.replica.membership import Membership
-from recall.replica.pack import pack, unpack
+from recall.replica.membership import Membership, read_membership
+from recall.replica.pack import pack
 from recall.replica.record import TeamRecord
 from recall.replica.replica import Replica, Sent
+from recall.replica.tables import ShareDamaged, throw_away
+from recall.replica.team import Team
 from recall.share.connection import connected
 from recall.share.incoming import Received, fetch_packs, receive
 from recall.share.outgoing import Candidate, candidates, kept_unseen
@@ -60,20 +62,40 @@ def exchange(
     lock = HeldLock.acquire(paths.share_lock)
     if lock is None:
         raise ShareBusy("another recall is exchanging records with the team at this moment; it does the same work")
-    with lock, Replica(Path(paths.share_records)) as replica:
+
+    def over(replica: Replica) -> Exchange:
         started = time.monotonic()
+        with connected(member.url, Path(paths.share_password), password) as connection:
+            server = Server(connection, member.machine)
+            run = _Run(server=server, replica=replica, paths=paths, member=member, model=model, told=told)
+            run.over(folders, config)
+        run.done.seconds = time.monotonic() - started
+        return run.done
+
+    with lock:
+        current = read_membership(Path(paths.share))
+        if current is None or current.machine != member.machine:
+            raise ShareError("this machine has just left the team; nothing was exchanged")
         try:
-            with connected(member.url, Path(paths.share_password), password) as connection:
-                server = Server(connection, member.machine)
-                run = _Run(server=server, replica=replica, paths=paths, member=member, model=model, told=told)
-                run.over(folders, config)
-            run.done.seconds = time.monotonic() - started
+            return _kept(paths, over)
+        except ShareDamaged:
+            throw_away(Path(paths.share_records))
+            return _kept(paths, over)
+
+
+def _kept(paths: StatePaths, over: Callable[[Replica], Exchange]) -> Exchange:
+    """Do the work with the replica, and note there how it went."""
+    with Replica(Path(paths.share_records)) as replica:
+        try:
+            done = over(replica)
+        except ShareDamaged:
+            raise
         except RecallError as error:
             since = replica.get("failing_since") or int(time.time())
             replica.put(failed=str(error), failing_since=since)
             raise
         replica.put(synced=int(time.time()), failed=None, failing_since=None)
-    return run.done
+    return done
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,7 +112,7 @@ class _Run:
 
     def over(self, folders: Sequence[Path], config: Config) -> None:
         self._drop_taken_packs()
-        head = self._agree(self.server.head())
+        head = self._agree()
         self._send(folders, config)
         if head.seq >= self.replica.cursor.seq:
             receive(self.server, self.replica, head.seq, self.model, self._came)
@@ -103,30 +125,34 @@ class _Run:
         self.done.received = received
         self.told(self.done)
 
-    def _agree(self, head: Head) -> Head:
+    def _agree(self) -> Head:
         """See that server and replica speak of the same; else begin anew with what can no longer be trusted."""
+        seq, mark = self.replica.seen
+        head = self.server.head(seq)
         if head.team != self.member.team:
             raise ShareError(
                 "another team lives at this address than the one that this machine joined; if that is right, run "
                 "`recall share leave`, then join again"
             )
-        written, cursor = int(self.replica.get("written") or 0), self.replica.cursor
-        if head.written is None or head.seq < max(written, cursor.seq - 1):
+        if head.written is None or head.known != mark:
             self.replica.reset()  # the server was set up anew, or from an older copy
         if head.written is None:
             self.server.enrol(self.member.name, self.member.person)
-        if head.written != written or not self.replica.get("written"):
+        if (head.seq, head.mark) != self.replica.seen:
+            self.replica.put(seen=f"{head.seq} {head.mark}")
+        written = self.replica.get("written")
+        if written != str(head.written) or head.held != self.replica.places() or head.newest > int(written):
             self._recall_sent()
         return head
 
     def _recall_sent(self) -> None:
         """Learn what the server has of us, where this machine does not know it: another process was killed after the
-        server took its change, or share.sqlite3 was lost."""
+        server took its change, share.sqlite3 was lost, or somebody else wrote in our name."""
         written, held = self.server.own()
         there = {one.place: one.content for one in held}
         sent = self.replica.sent()
-        wrong = [file for file, one in sent.items() if there.get(one.place) != one.content]
-        known = {one.place for file, one in sent.items() if file not in wrong}
+        wrong = [file for file, one in sent.items() if there.get(one.place, b"") != one.content]
+        known = {sent[file].place for file in sent.keys() - set(wrong)}
         strays = [Sent(f"?{p.hex()}", p, content, 0, None, "") for p, content in there.items() if p not in known]
         self.replica.put_sent(wrong, strays, written)
 
@@ -142,9 +168,10 @@ class _Run:
         staying = {one.file for one in unseen}
         for batch in _batches(found):
             staying |= self._send_batch(batch, sent, began, places)
-        gone = {file: one.place for file, one in sent.items() if file not in staying}
+        gone = {file: one for file, one in sent.items() if file not in staying}
         # A file that was moved may have left its place to another.
-        self._take_back(gone, {one.place for one in self.replica.sent().values() if one.file in staying})
+        kept = {one.place for one in self.replica.sent().values() if one.file in staying and one.content}
+        self._take_back(gone, kept)
         self._send_packs()
         self.replica.put(version=VERSION)
 
@@ -162,41 +189,39 @@ class _Run:
             if known is not None and not candidate.changed and known.place == candidate.place:
                 staying.add(candidate.file)
                 continue
-            record = self._read(candidate)
-            if record is None:
+            try:
+                record = candidate.read()
+            except (SourceError, MaskingError) as error:
+                self.done.skipped.append(Skipped(candidate.file, str(error)))
                 continue
             staying.add(candidate.file)
-            same = known is not None and (known.place, known.content) == (candidate.place, record.id)
+            content = b"" if record is None else record.id
+            same = known is not None and (known.place, known.content) == (candidate.place, content)
             mtime = None if candidate.mtime_ns is None else trusted_mtime(candidate.mtime_ns, began)
             model = known.model if known is not None and same else ""
-            new.append(Sent(candidate.file, candidate.place, record.id, candidate.size, mtime, model))
-            if not same:
+            new.append(Sent(candidate.file, candidate.place, content, candidate.size, mtime, model))
+            if same:
+                continue
+            if record is not None:
                 records.append(record)
-                held.append(Held(candidate.place, record.id, candidate.project, candidate.path))
-                if known is not None and known.place != candidate.place and known.place not in places:
-                    gone.append(known.place)
-        if held:
+                held.append(Held(candidate.place, content, candidate.project, candidate.path))
+            if known is not None and known.content and (record is None or known.place not in places):
+                gone.append(known.place)
+        if held or gone:
             seq = self.server.put(records, held, gone)
             self.replica.put_sent([], new, seq)
             self.done.sent += len(held)
+            self.done.taken_back += len(gone)
             self.told(self.done)
         elif new:
             self.replica.put_sent([], new)
         return staying
 
-    def _read(self, candidate: Candidate) -> TeamRecord | None:
-        """A candidate's text, None where it stays at home or cannot be read now."""
-        try:
-            return candidate.read()
-        except (SourceError, MaskingError) as error:
-            self.done.skipped.append(Skipped(candidate.file, str(error)))
-            return None
-
-    def _take_back(self, gone: dict[str, bytes], kept: set[bytes]) -> None:
+    def _take_back(self, gone: dict[str, Sent], kept: set[bytes]) -> None:
         files = list(gone)
         for start in range(0, len(files), BATCH):
             some = files[start : start + BATCH]
-            places = sorted({gone[file] for file in some} - kept)
+            places = sorted({gone[file].place for file in some if gone[file].content} - kept)
             seq = self.server.put([], [], places) if places else None
             self.replica.put_sent(some, [], seq)
             self.done.taken_back += len(places)
@@ -206,7 +231,7 @@ class _Run:
         """Give others what our model made of what we hold, as far as the index has it."""
         if not self.model:
             return
-        waiting = [one for one in self.replica.sent().values() if one.model != self.model]
+        waiting = [one for one in self.replica.sent().values() if one.content and one.model != self.model]
         with open_extracts(Path(self.paths.index)) as extracts:
             for start in range(0, len(waiting) if extracts else 0, BATCH):
                 assert extracts is not None  # noqa: S101
@@ -238,14 +263,20 @@ class _Run:
         return mine
 
     def _drop_taken_packs(self) -> None:
-        """Let go of what the index has taken over, so that it does not lie here twice."""
+        """Let go of what the index has taken over, so that it does not lie here twice, and of what no record needs."""
+        packs = self.replica.packs()
+        if not packs:
+            return
+        offers = Team(Path(self.paths.share_records), Path(self.paths.share)).offers
+        paths = {offer.content: path for path, offer in offers.items()}
         with open_extracts(Path(self.paths.index)) as extracts:
             if extracts is not None:
-                taken = [
-                    content for content, model, data in self.replica.packs() if extracts.has(list(unpack(data)), model)
-                ]
-                if taken:
-                    self.replica.drop_packs(taken)
+                waiting = {
+                    pack
+                    for pack in packs
+                    if pack[0] in paths and pack[1] == self.model and not extracts.texts(paths[pack[0]], self.model)
+                }
+                self.replica.drop_packs(set(packs) - waiting)
 
 
 def _batches(found: Iterable[Candidate]) -> Iterable[list[Candidate]]:

@@ -1,6 +1,5 @@
-"""Extracts: what sharing takes out of the index, the titles of sessions and what a model made of a file's texts."""
+"""Extracts: what sharing takes out of the index, its sessions and what a model made of a file's texts."""
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,19 +9,15 @@ from pathlib import Path
 from recall.store.connection import open_reader
 from recall.store.guard import translated
 
-#: Titles of a session that are not made of a person's message, by their record's type, the strongest first.
-GIVEN_TITLES = ("custom-title", "ai-title", "summary")
-
 
 @dataclass(frozen=True, slots=True)
-class SessionTitle:
-    """A session by the title that the person or the model gave it. `project` is the key of its last exchange's."""
+class Session:
+    """A session that headlines may name. `project` is the key of its last exchange's."""
 
     path: str
-    title: str
     project: str
-    date: str | None
-    size: int
+    date: str | None  # ISO 8601 day
+    size: int  # bytes
     mtime_ns: int | None
 
 
@@ -33,20 +28,19 @@ class Extracts:
         self._connection = connection
         self._path = path
 
-    def sessions(self) -> list[SessionTitle]:
-        """All sessions of this machine that are shown and have a title which is no message of the person."""
+    def sessions(self) -> list[Session]:
+        """All sessions of this machine that are shown."""
         with translated(self._path):
-            rows = self._connection.execute(
-                """SELECT file.path, file.state, project.key, max(document.date), file.size, file.mtime_ns
-                FROM file JOIN document ON document.file_id = file.id JOIN project ON project.id = document.project_id
-                WHERE file.kind = 'conversation' AND file.left_out IS NULL AND document.origin IS NULL
-                GROUP BY file.id ORDER BY file.path"""
-            ).fetchall()
-        found = []
-        for path, state, project, date, size, mtime_ns in rows:
-            if title := _given_title(state):
-                found.append(SessionTitle(path, title, project, date, size, mtime_ns))
-        return found
+            return [
+                Session(*row)
+                for row in self._connection.execute(
+                    """SELECT file.path, project.key, max(document.date), file.size, file.mtime_ns
+                    FROM file JOIN document ON document.file_id = file.id
+                    JOIN project ON project.id = document.project_id
+                    WHERE file.kind = 'conversation' AND file.left_out IS NULL AND document.origin IS NULL
+                    GROUP BY file.id ORDER BY file.path"""
+                )
+            ]
 
     def texts(self, file: str, model: str) -> dict[bytes, tuple[bytes, bytes]] | None:
         """Vector and sketch of each text of a file's one record by its digest; None until the model has made all."""
@@ -88,12 +82,3 @@ def open_extracts(path: Path) -> Iterator[Extracts | None]:
         yield Extracts(connection, path)
     finally:
         connection.close()
-
-
-def _given_title(state: str | None) -> str:
-    """The title in what the reader of a transcript has noted of it, "" for none."""
-    try:
-        titles = json.loads(state or "{}")["facts"]["titles"]
-        return next((str(titles[record]) for record in GIVEN_TITLES if titles.get(record)), "")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""
