@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"would use the state folder {paths.home} and the model {model}")
         if download:
             print(f"would ask before it fetches {download.fetch_bytes / 1e6:.0f} MB from {download.words}")
-        print(f"would index the notes under {claude}")
+        print(f"would index the notes under {claude}, and what other agents keep")
         for file, addition in additions:
             print(f"would add this to {file.path}:\n{addition}" if addition else f"{file.path} already calls recall")
     else:
@@ -193,13 +193,14 @@ def _planned(
 
 def _prepare(paths: StatePaths, claude: Path, chosen: Mapping[str, str]) -> None:
     """The configuration, with the Claude folder of this setup and the settings that were chosen."""
-    from recall.setup.configfile import ensure_config, set_value
+    from recall.setup.configfile import ensure_agent_folders, ensure_config, set_value
 
-    for done in ensure_config(Path(paths.home), claude):
+    home = Path(paths.home)
+    for done in [*ensure_config(home, claude), *ensure_agent_folders(home, os.environ)]:
         print(done)
     for key, value in chosen.items():
         if value != load_config(Path(paths.config))[key]:
-            set_value(Path(paths.home), key, value)
+            set_value(home, key, value)
             print(f"set {key} to {value}")
 
 

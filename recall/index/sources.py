@@ -1,15 +1,17 @@
 """The sources of a run: what one has to offer, and those that there are, wired to the readers that know their files."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from recall.core.config import Config
-from recall.core.errors import ShareError
+from recall.core.errors import ConfigError, ShareError
 from recall.core.types import KINDS, Document, FoundFile, Kind
 from recall.replica.team import Team
-from recall.sources import conversations, knowledge, memory
+from recall.sources import knowledge, others
+from recall.sources.agents import record_folders
 from recall.sources.conversations import Ending, Step
 from recall.sources.knowledge import Folder
 from recall.sources.memory import Scan
@@ -64,17 +66,21 @@ def sources_of(
     with_conversations: bool = True,
     keep_days: int = KEEP_DAYS,
     rule_folders: Sequence[Folder] = (),
+    agent_folders: Sequence[Path] = (),
 ) -> list[Source | GrowingSource]:
-    """Everything that is indexed for these Claude folders; `projects` was discovered in them just now.
+    """Everything that is indexed for these Claude folders and those of other agents; `projects` was discovered in the
+    first just now.
 
     Without conversations those that were indexed go.
     """
     if with_conversations:
-        talks = GrowingSource("conversation", lambda: conversations.scan(projects), conversations.follow, keep_days)
+        talks = GrowingSource(
+            "conversation", lambda: others.scan_conversations(projects, agent_folders), others.follow, keep_days
+        )
     else:
-        talks = GrowingSource("conversation", lambda: Scan([], [], projects), conversations.follow, keep_days=0)
+        talks = GrowingSource("conversation", lambda: Scan([], [], projects), others.follow, keep_days=0)
     return [
-        Source("memory", lambda: memory.scan(claude_folders, projects), memory.read),
+        Source("memory", lambda: others.scan_notes(claude_folders, projects, agent_folders), others.read_note),
         Source("knowledge", lambda: knowledge.scan(claude_folders, projects, rule_folders), knowledge.read),
         talks,
     ]
@@ -90,7 +96,21 @@ def configured_sources(
         with_conversations=config["conversations.enabled"],
         keep_days=config["conversations.keep_days"],
         rule_folders=[Folder(**table) for table in config["knowledge"]],
+        agent_folders=agent_folders(config, os.environ),
     )
+
+
+def agent_folders(config: Config, environment: Mapping[str, str]) -> list[Path]:
+    """The folders of other agents whose sessions and memory notes are read; none where that is switched off.
+    Raises ConfigError."""
+    if not config["agents.sources"]:
+        return []
+    try:
+        listed = [Path(folder).expanduser().absolute() for folder in config["agents.folders"]]
+    except RuntimeError:
+        names = config["agents.folders"]
+        raise ConfigError(f"agents.folders: {names} names the home of a user who does not exist") from None
+    return listed or record_folders(environment)
 
 
 def team_sources(paths: StatePaths) -> list[Source]:

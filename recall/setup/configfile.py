@@ -1,6 +1,6 @@
 """config.toml at setup time: written new with every setting explained, or extended without touching what is there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,11 @@ from tomlkit.exceptions import TOMLKitError
 from recall.core.atomic import replace_bytes
 from recall.core.config import load_config, render_default_config
 from recall.core.errors import ConfigError
+from recall.sources.agents import record_folders
 
 KEY = "claude_folders"
 STANDARD = "~/.claude"
+AGENTS_KEY = "agents.folders"
 
 
 def folders_to_list(listed: Sequence[str], claude_folder: Path, *, in_use: bool) -> list[str] | None:
@@ -46,7 +48,19 @@ def ensure_config(home: Path, claude_folder: Path) -> list[str]:
     return [f"added {claude_folder} to {KEY} in {path}"]
 
 
-def set_value(home: Path, key: str, value: str | int) -> None:
+def ensure_agent_folders(home: Path, environment: Mapping[str, str]) -> list[str]:
+    """Make sure that the folders to which this environment moves other agents are read by a daemon that was started in
+    another one too. Returns what was done, in words. Raises ConfigError, RecallError."""
+    listed = [Path(folder) for folder in load_config(home / "config.toml")[AGENTS_KEY]]
+    read = listed or record_folders({})
+    new = [folder for folder in record_folders(environment) if _real(folder) not in map(_real, read)]
+    if not new:
+        return []
+    set_value(home, AGENTS_KEY, [*map(str, [*read, *new])])
+    return [f"added {folder} to {AGENTS_KEY} in {home / 'config.toml'}" for folder in new]
+
+
+def set_value(home: Path, key: str, value: str | int | list[str]) -> None:
     """Set one key (`hook.budget_ms`) in the existing config.toml; comments and order stay. Raises ConfigError."""
     path = home / "config.toml"
     mark, document = _parse(path)

@@ -9,10 +9,11 @@ A transcript is followed: what was read once is not read again, however long it 
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from recall.core.types import Document, FoundFile, Skipped
 from recall.sources.exchanges import Exchanges, Facts
@@ -93,21 +94,35 @@ def follow(found: FoundFile, state: str | None) -> Iterator[Step]:
     if path.name.startswith(_SUBAGENT):
         yield Step(None, lambda: None, anew=False, ending=Ending(title="", left_out="sidechain"))
         return
+    yield from follow_records(found, state, path.stem, lambda record: record)
+
+
+def follow_records(
+    found: FoundFile,
+    state: str | None,
+    session: str,
+    translate: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    first: Sequence[Mapping[str, Any]] = (),
+) -> Iterator[Step]:
+    """As `follow`, for a file of any agent: `translate` makes of each line the record that Claude Code would have
+    written, `session` is the identifier where no line has one, and `first` are records to begin with each time."""
     with open_lines(found.path) as lines:
         known = _restored(state, lines) if state else None
         anew = state is not None and known is None
         facts = known or Facts(project=found.project)
-        exchanges = Exchanges(found.path, path.stem, facts, _key_of(found.project))
+        exchanges = Exchanges(found.path, session, facts, _key_of(found.project))
         reported = facts.offset
+        for record in first:
+            exchanges.take(record, facts.offset, facts.offset)
 
         def step(document: Document | None, ending: Ending | None = None) -> Step:
             resume = exchanges.resume
             return Step(document, lambda: _sealed(resume, lines), anew, ending)
 
         for line in lines.read(facts.offset):
-            record = None if line.too_long else json_object(line.data)
-            if record is not None:
-                document = exchanges.take(record, line.start, line.end)
+            found_record = None if line.too_long else json_object(line.data)
+            if found_record is not None:
+                document = exchanges.take(translate(found_record), line.start, line.end)
             elif line.whole and line.data.strip():
                 answers = b'"tool_result"' in line.data or b'"assistant"' in line.data
                 document = exchanges.skip(

@@ -175,6 +175,8 @@ class Exchanges:
         if not prompt.queued and digest in self.facts.queued:
             self.facts = replace(self.facts, queued=tuple(known for known in self.facts.queued if known != digest))
             return None  # the copy of a prompt that was taken when it was typed
+        if self._open is not None and not self._open.answer and self._open.message == prompt.text:
+            return None  # some versions of Codex note a message twice
         done = self.close()
         if "" not in self.facts.titles:
             self._name("", prompt.text)

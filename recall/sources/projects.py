@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recall.core.types import Project, Skipped
@@ -114,6 +114,19 @@ class Projects:
             project for project in self if wanted in {project.name.casefold(), project.key.casefold().strip("/\\")}
         ]
         return exact or [project for project in self if wanted and _ends_with(project.key.casefold(), wanted)]
+
+    def with_roots(self, roots: Iterable[str]) -> "Projects":
+        """These projects and those of more repositories, which other agents' sessions ran in."""
+        new = {self._by_identity.get(_identity(root), root) for root in roots}.difference(self.by_key)
+        if not new:
+            return self
+        names = short_names([*self.by_key, *sorted(new)])
+        identities = {_identity(root): root for root in sorted(new)}
+        return replace(
+            self,
+            by_key={key: Project(key, name) for key, name in names.items()},
+            _by_identity={**self._by_identity, **identities},
+        )
 
     def __iter__(self) -> Iterator[Project]:
         return iter(self.by_key.values())

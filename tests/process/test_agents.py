@@ -147,3 +147,32 @@ def test_a_project_has_a_file_of_its_own_for_claude_code_only(noted: Sandbox) ->
     done = noted.run("setup", "--scope", "project", "--agent", "codex", check=False)
     assert done.returncode == 2
     assert "for Claude Code only" in done.stderr
+
+
+def test_what_was_typed_into_codex_is_found_and_goes_when_it_is_switched_off(noted: Sandbox) -> None:
+    day = noted.home / ".codex" / "sessions" / "2026" / "08" / "14"
+    day.mkdir(parents=True)
+    meta = {"id": "0199", "cwd": str(noted.project), "source": "cli", "originator": "codex-tui"}
+    typed = {"type": "user_message", "message": "Which wood is the shed's new roof made of?"}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Of larch."}]}
+    lines = [("session_meta", meta), ("event_msg", typed), ("response_item", said)]
+    stamp = "2026-08-14T09:30:00Z"
+    text = "".join(json.dumps({"timestamp": stamp, "type": kind, "payload": one}) + "\n" for kind, one in lines)
+    (day / "rollout-2026-08-14T09-30-00-0199.jsonl").write_text(text)
+    summaries = noted.home / ".codex" / "memories" / "rollout_summaries"
+    summaries.mkdir(parents=True)
+    kept = f"thread_id: 0199\ncwd: {noted.project}\n\n# The roof was made by the carpenter from Uri\n"
+    (summaries / "2026-08-14T09-30-00-aaaa-roof.md").write_text(kept)
+
+    noted.run("index")
+    ask = ("query", "what is the roof of the shed made of?")
+    talk, *_ = noted.json(*ask, "--kind", "conversation")["hits"]
+    assert (talk["name"], talk["date"]) == ("Which wood is the shed's new roof made of?", "2026-08-14")
+    assert noted.json(*ask, "--kind", "memory")["hits"][0]["name"] == "roof"
+    assert "[conversation] 2026-08-14 Which wood" in (
+        noted.context("which wood is the new roof of the shed made of?") or ""
+    )
+    noted.run("stop")
+    noted.configure("agents.sources = false\nconversations.keep_days = 0\n")
+    assert noted.json("index")["removed"] == 2
+    assert noted.json(*ask, "--kind", "conversation")["hits"] == []

@@ -6,7 +6,7 @@ import pytest
 
 from recall.core.config import load_config
 from recall.core.errors import ConfigError
-from recall.setup.configfile import ensure_config, folders_to_list
+from recall.setup.configfile import ensure_agent_folders, ensure_config, folders_to_list
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +85,20 @@ def test_the_same_folder_by_another_name_is_not_listed_again(person: Path) -> No
 
 def test_the_usual_folder_is_listed_once_others_are(person: Path) -> None:
     assert folders_to_list(["/a"], person / ".claude", in_use=True) == ["/a", str(person / ".claude")]
+
+
+def test_folders_of_other_agents_that_the_environment_moves_are_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    ensure_config(tmp_path, tmp_path / ".claude")
+    before = (tmp_path / "config.toml").read_bytes()
+    assert ensure_agent_folders(tmp_path, {"CODEX_HOME": "~/.codex"}) == []
+    assert (tmp_path / "config.toml").read_bytes() == before
+    (line,) = ensure_agent_folders(tmp_path, {"CODEX_HOME": "/work/codex"})
+    assert "/work/codex" in line
+    usual = [str(tmp_path / name) for name in (".codex", ".qwen", ".gemini")]
+    assert load_config(tmp_path / "config.toml")["agents.folders"] == [*usual, "/work/codex"]
+    assert ensure_agent_folders(tmp_path, {"CODEX_HOME": "/work/codex"}) == []
+    assert len(ensure_agent_folders(tmp_path, {"QWEN_HOME": "/work/qwen"})) == 1
+    assert load_config(tmp_path / "config.toml")["agents.folders"] == [*usual, "/work/codex", "/work/qwen"]

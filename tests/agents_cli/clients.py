@@ -1,0 +1,216 @@
+"""Drives the real Codex, Qwen Code and Gemini CLI in a terminal, as a person does, and without one, as a program does.
+
+The clients come from the npm registry at first use, into RECALL_CLIENT_CACHE, else into the user's cache folder. They
+talk to a stand-in for their API on loopback with keys that are none; telemetry is switched off.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from platformdirs import user_cache_path
+
+from agents_cli.model_api import ModelApi
+from support import wait_until
+
+# Taken when this file is imported: the tripwire gives the tests another home and drops the RECALL_ variables.
+_REAL_ENVIRONMENT = dict(os.environ)
+CACHE = Path(os.environ.get("RECALL_CLIENT_CACHE") or user_cache_path("recall-agents", appauthor=False))
+
+#: Generous, for a loaded machine: seconds for a message to reach the API, and for anything to appear on the screen.
+PATIENCE = 90.0
+#: Seconds for npm to fetch a client.
+INSTALL_SECONDS = 900.0
+_COLUMNS, _LINES = 200, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One client: its package and program, its settings file below the home, where a person types, the words on the
+    screen that ask to trust new hooks and the keys that say yes and no, and the words that ask one question."""
+
+    name: str
+    package: str
+    file: str
+    ready: str
+    settings: str | None
+    question: tuple[str, ...]
+    trust: tuple[str, str, str] | None = None
+
+
+KINDS = {
+    "codex": Kind(
+        "codex", "@openai/codex", ".codex/hooks.json", "Ask Codex to do anything",
+        None, ("exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
+        ("Hooks need review", "2", "3"),
+    ),
+    "qwen": Kind(
+        "qwen", "@qwen-code/qwen-code", ".qwen/settings.json", "Type your message",
+        json.dumps(
+            {"$version": 4, "security": {"auth": {"selectedType": "openai"}},
+             "privacy": {"usageStatisticsEnabled": False}, "general": {"disableAutoUpdate": True}}, indent=4),
+        ("-p",),
+    ),
+    "gemini": Kind(
+        "gemini", "@google/gemini-cli", ".gemini/settings.json", "Type your message",
+        json.dumps(
+            {"security": {"auth": {"selectedType": "gemini-api-key"}},
+             "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}),
+        ("-m", "gemini-2.5-flash", "-p"),
+    ),
+}  # fmt: skip
+
+
+def missing() -> str | None:
+    """What keeps the clients from being driven on this machine, None when they can be."""
+    lacking = [name for name in ("npm", "node", "tmux") if shutil.which(name) is None]
+    return f"needs {' and '.join(lacking)} on the PATH" if lacking else None
+
+
+def installed(kind: Kind) -> Path:
+    """The client's executable, fetched with npm when the cache lacks it."""
+    binary = CACHE / "node_modules" / ".bin" / kind.name
+    if not binary.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE), kind.package]
+        subprocess.run(command, check=True, env=_REAL_ENVIRONMENT, timeout=INSTALL_SECONDS)
+    return binary
+
+
+class Client:
+    """One client of one person; `environment` is all that it sees besides its own settings, HOME included."""
+
+    def __init__(self, kind: Kind, api: ModelApi, environment: Mapping[str, str], project: Path) -> None:
+        self.kind = kind
+        self.api = api
+        self.project = project
+        self.home = Path(environment["HOME"])
+        self.settings = self.home / kind.file
+        self.environment = {
+            **environment,
+            "TERM": "xterm-256color",
+            "SHELL": "/bin/sh",
+            "OPENAI_API_KEY": "loopback-only",
+            "OPENAI_BASE_URL": f"{api.url}/v1",
+            "OPENAI_MODEL": "stand-in",
+            "GEMINI_API_KEY": "loopback-only",
+            "GOOGLE_GEMINI_BASE_URL": api.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+        self._binary = str(installed(kind))
+        self.settings.parent.mkdir()
+        if kind.settings is not None:
+            self.settings.write_text(kind.settings, encoding="utf-8")
+        if kind.name == "codex":
+            (self.settings.parent / "config.toml").write_text(_codex_config(api, project), encoding="utf-8")
+
+    def ask(self, prompt: str) -> str:
+        """Ask as a program does; the text that the model got, from the prompt on."""
+        done = subprocess.run(
+            [self._binary, *self.kind.question, prompt], cwd=self.project, env=self.environment,
+            stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=2 * PATIENCE,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{self.kind.name}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        asked = self.api.wait_for(prompt, 0)
+        assert asked is not None, f"{self.kind.name} ended without asking the API\n{done.stdout}\n{done.stderr}"
+        return "\n".join(asked)
+
+    @contextmanager
+    def terminal(self, *, trust: bool = True) -> Iterator["Terminal"]:
+        """The client in a terminal of its own, ready to be typed into; ended at the end of the context."""
+        terminal = Terminal(self)
+        try:
+            words = ["-m", "gemini-2.5-flash"] if self.kind.name == "gemini" else []
+            terminal.start([self._binary, *words], trust=trust)
+            yield terminal
+        finally:
+            terminal.close()
+
+
+class Terminal:
+    """One session of a client in a tmux server of its own."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._socket = client.home / "tmux.sock"
+        self._process: psutil.Process | None = None
+
+    def start(self, command: list[str], *, trust: bool) -> None:
+        environment = [f"{name}={value}" for name, value in self._client.environment.items()]
+        size = ["-x", str(_COLUMNS), "-y", str(_LINES)]
+        where = ["-c", str(self._client.project)]
+        self._tmux("new-session", "-d", *size, *where, "env", "-i", *environment, *command)
+        self._process = psutil.Process(int(self._tmux("list-panes", "-F", "#{pane_pid}")))
+        kind = self._client.kind
+        if kind.trust is not None:
+            question, yes, no = kind.trust
+            self._wait(lambda: question in self.screen(), "the client asks about the new hooks")
+            self._tmux("send-keys", yes if trust else no)
+            self._wait(lambda: question not in self.screen() or self._sent("Enter"), "the question is answered")
+        self._wait(lambda: kind.ready in self.screen(), "the client lets a person type")
+
+    def type(self, prompt: str) -> str:
+        """Type a message, send it, and wait until it has reached the model; the text that the model got with it."""
+        self._tmux("send-keys", "-l", prompt)
+        # Enter together with the text would be taken for a line break of something pasted.
+        self._wait(lambda: prompt in self.screen(), f"the client took {prompt!r}")
+        self._tmux("send-keys", "Enter")
+        asked = self._client.api.wait_for(prompt, PATIENCE)
+        assert asked is not None, f"{prompt!r} did not reach the API in {PATIENCE:g} s; the screen:\n{self.screen()}"
+        self._wait(lambda: "This is answer" in self.screen(), "the client shows an answer")
+        return "\n".join(asked)
+
+    def screen(self) -> str:
+        """What the terminal shows."""
+        return self._tmux("capture-pane", "-p")
+
+    def close(self) -> None:
+        """End the client and wait until it is gone: it writes into the home to its end."""
+        children = self._process.children(recursive=True) if self._process and self._process.is_running() else []
+        self._tmux("kill-server", check=False)  # the server is gone already when the client ended by itself
+        _, alive = psutil.wait_procs([*children, *([self._process] if self._process else [])], timeout=PATIENCE)
+        for process in alive:
+            process.kill()
+
+    def _sent(self, key: str) -> bool:
+        self._tmux("send-keys", key)
+        return False
+
+    def _tmux(self, *words: str, check: bool = True) -> str:
+        done = subprocess.run(
+            ["tmux", "-u", "-f", os.devnull, "-S", str(self._socket), *words], env=self._client.environment,
+            capture_output=True, encoding="utf-8", timeout=PATIENCE,
+        )  # fmt: skip
+        assert not check or done.returncode == 0, f"tmux {words[0]}: {done.stderr}"
+        return done.stdout
+
+    def _wait(self, true: Callable[[], bool], what: str) -> None:
+        try:
+            wait_until(true, what, PATIENCE)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the screen:\n{self.screen()}") from None
+
+
+def _codex_config(api: ModelApi, project: Path) -> str:
+    """The stand-in as a provider, the project as trusted, and no helper that outlives the client."""
+    return f"""model = "stand-in"
+model_provider = "loopback"
+check_for_update_on_startup = false
+[model_providers.loopback]
+name = "loopback"
+base_url = "{api.url}/v1"
+wire_api = "responses"
+[analytics]
+enabled = false
+[features]
+apps = false
+daemon_auto_start = false
+[projects."{project}"]
+trust_level = "trusted"
+"""
