@@ -74,6 +74,17 @@ def is_session(path: str) -> bool:
     return _reader_of(path) is not None
 
 
+def asked_by_program(transcript: str) -> bool:
+    """Whether a session of one of these agents is known to be a program's (`codex exec`, `gemini -p`, a subagent). Only
+    the beginning of the file is read, which is there when the first message is handed to the hooks."""
+    reader = _reader_of(transcript)
+    try:
+        head = reader.head(transcript) if reader else None
+    except SourceError:
+        return False
+    return head is not None and head.by_person is False
+
+
 def follow_session(found: FoundFile, state: str | None) -> Iterator[Step]:
     """As `conversations.follow`, for a session of one of these agents."""
     reader = _reader_of(found.path)

@@ -246,3 +246,19 @@ def test_the_receipt_reads_back_as_written(path: Path, state: Path) -> None:
     for receipt in (receipts.Receipt(BEFORE, ("a" * 64, "b" * 64)), receipts.Receipt(None, (), True, "codex")):
         receipts.save(state, path, receipt)
         assert receipts.load(state, path) == receipt
+
+
+def test_a_receipt_from_before_other_agents_is_claude_codes_and_one_of_a_later_agent_is_none(
+    path: Path, state: Path
+) -> None:
+    register(path, NEW, state)
+    (file,) = (state / "backup").glob("*.json")
+    fields = json.loads(file.read_bytes())
+    assert fields.pop("agent") == "claude"
+    file.write_text(json.dumps(fields))
+    assert receipts.registered_in(state) == [("claude", path)]
+    assert receipts.load(state, path) is not None
+    file.write_text(json.dumps({**fields, "agent": "cursor"}))
+    assert receipts.registered_in(state) == []
+    assert receipts.load(state, path) is None
+    assert unregister(path, state).action == "removed"

@@ -19,7 +19,7 @@ from recall.sources.agent_memory import read_memory, scan_memory
 from recall.sources.agents import agent_folder, record_folders
 from recall.sources.others import follow, scan_conversations, scan_notes
 from recall.sources.projects import Projects
-from recall.sources.sessions import follow_session, is_session, scan_sessions
+from recall.sources.sessions import asked_by_program, follow_session, is_session, scan_sessions
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "agents" / "sessions"
 FOLDERS = [GOLDEN / "codex", GOLDEN / "qwen", GOLDEN / "gemini"]
@@ -145,6 +145,15 @@ def test_a_session_is_known_by_its_place() -> None:
         "/h/.claude/projects/a/rollout-1.jsonl",
     ):
         assert not is_session(path)
+
+
+def test_a_program_that_asks_is_told_by_the_file_that_its_hook_names() -> None:
+    asking = {Path(file.path).stem[-12:] for file in scan_sessions(FOLDERS)[0] if asked_by_program(file.path)}
+    assert len(asking) == 5
+    shown_ones = {one["exchanges"][0][0][-12:] for one in shown().values()}
+    assert not asking & shown_ones
+    assert not asked_by_program("/h/.claude/projects/-srv-app/x.jsonl")
+    assert not asked_by_program("/nowhere/sessions/2026/01/01/rollout-1.jsonl")
 
 
 def test_what_is_no_session_is_passed_over_or_named(tmp_path: Path) -> None:
