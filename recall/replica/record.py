@@ -49,31 +49,40 @@ def cleaned(record: TeamRecord) -> TeamRecord | None:
     """
     if record.kind not in get_args(Kind):
         return None
-    name = whole(mask(one_line(record.name)).text, MAX_NAME)
+    name = _line(record.name, MAX_NAME)
     if not name:
         return None
     return TeamRecord(
         kind=record.kind,
         name=name,
-        description=whole(mask(one_line(record.description)).text, MAX_DESCRIPTION),
-        body="" if record.kind == "conversation" else whole(mask(visible(record.body)).text, MAX_BODY),
+        description=_line(record.description, MAX_DESCRIPTION),
+        body="" if record.kind == "conversation" else whole(_masked(visible(record.body)), MAX_BODY),
         date=record.date if record.date and _DATE.fullmatch(record.date) else None,
         language=record.language if record.language and _LANGUAGE.fullmatch(record.language) else None,
-        successor=None if record.successor is None else whole(mask(one_line(record.successor)).text, MAX_SUCCESSOR),
+        successor=None if record.successor is None else _line(record.successor, MAX_SUCCESSOR),
     )
 
 
+def _line(text: str, limit: int) -> str:
+    """A text as one line of at most so many characters."""
+    return whole(_masked(one_line(text)), limit).strip()
+
+
+def _masked(text: str) -> str:
+    return mask(text).text
+
+
 def plain_project(name: str) -> str:
-    """A project's name as it may be kept and shown."""
-    return whole(one_line(name), MAX_PROJECT)
+    """A project's name as it may be kept and shown. Raises MaskingError."""
+    return whole(_masked(one_line(name)), MAX_PROJECT).strip()
 
 
 def plain_path(path: str) -> str | None:
     """A path within a project, with `/`; None where it is none: upwards, absolute, with a drive or a backslash, not one
-    line, or too long."""
+    line, too long, or with a secret in it. Raises MaskingError."""
     if not path:
         return ""
-    if one_line(path) != path or len(path) > MAX_PATH or "\\" in path or _DRIVE.match(path):
+    if len(path) > MAX_PATH or one_line(path) != path or "\\" in path or _DRIVE.match(path) or _masked(path) != path:
         return None
     pure = PurePosixPath(path)
     return str(pure) if not pure.is_absolute() and ".." not in pure.parts else None

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from recall.core.types import Kind
 from recall.replica.record import TeamRecord
 from recall.replica.tables import open_for_writing, translated
 
@@ -57,6 +58,7 @@ class Sent:
     """
 
     file: str
+    kind: Kind
     place: bytes
     content: bytes
     size: int  # bytes
@@ -137,7 +139,9 @@ class Replica:
             before = set(page.records)
             for change in page.changes:
                 place = (change.machine, change.place)
-                before.update(id_ for (id_,) in run("SELECT content FROM holding WHERE machine = ? AND place = ?", place))
+                before.update(
+                    id_ for (id_,) in run("SELECT content FROM holding WHERE machine = ? AND place = ?", place)
+                )
                 run("DELETE FROM holding WHERE machine = ? AND place = ?", place)
                 if change.content is not None:
                     run(
@@ -156,7 +160,9 @@ class Replica:
     def sent(self) -> dict[str, Sent]:
         """What the server has of this machine, by the file here."""
         with translated(self._path):
-            rows = self._connection.execute("SELECT file, place, content, size, mtime_ns, model FROM sent").fetchall()
+            rows = self._connection.execute(
+                "SELECT file, kind, place, content, size, mtime_ns, model FROM sent"
+            ).fetchall()
         return {row[0]: Sent(*row) for row in rows}
 
     def places(self) -> int:
@@ -170,7 +176,7 @@ class Replica:
         with self._transaction():
             self._connection.executemany("DELETE FROM sent WHERE file = ?", [(file,) for file in gone])
             self._connection.executemany(
-                "INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?, ?)", [astuple(one) for one in sent]
+                "INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?, ?, ?)", [astuple(one) for one in sent]
             )
             if written is not None:
                 self._put({"written": written})

@@ -64,6 +64,7 @@ _TABLES = (
     )""",
     """CREATE TABLE sent (
         file TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
         place BLOB NOT NULL,
         content BLOB NOT NULL,
         size INTEGER NOT NULL,

@@ -116,6 +116,7 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
             url,
             autocommit=True,
             application_name="recall",
+            client_encoding="utf8",
             connect_timeout=CONNECT_SECONDS,
             keepalives_idle=30,
             tcp_user_timeout=1000 * CONNECT_SECONDS * 3,
@@ -129,6 +130,12 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
             ) from None
         raise
     try:
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":  # it would refuse texts, or count their bytes as characters
+            raise ShareError(
+                f"expected a database in UTF8 at {shown(url)}, found one in {one_line(str(encoding))[:40]}; let its "
+                "owner make one: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
+            )
         connection.execute(f"SET search_path = {NAME}")
         connection.execute(f"SET statement_timeout = {1000 * STATEMENT_SECONDS}")
     except BaseException:

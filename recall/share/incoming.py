@@ -57,12 +57,15 @@ def _fetch_packs(server: Server, replica: Replica, contents: Collection[bytes], 
 
 def _checked(change: Change, received: Received) -> Change:
     """A change with a plain path; one that would lead out of its project holds nothing."""
-    path = plain_path(change.path)
+    try:
+        project, path = plain_project(change.project), plain_path(change.path)
+    except MaskingError:
+        project, path = "", None
     if path is None and change.content is not None:
         received.refused += 1
         received.gone -= 1
         return replace(change, content=None, path="")
-    return replace(change, project=plain_project(change.project), path=path or "")
+    return replace(change, project=project, path=path or "")
 
 
 def _records(server: Server, lacking: list[bytes], received: Received) -> dict[bytes, TeamRecord]:

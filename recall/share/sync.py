@@ -153,7 +153,9 @@ class _Run:
         sent = self.replica.sent()
         wrong = [file for file, one in sent.items() if there.get(one.place, b"") != one.content]
         known = {sent[file].place for file in sent.keys() - set(wrong)}
-        strays = [Sent(f"?{p.hex()}", p, content, 0, None, "") for p, content in there.items() if p not in known]
+        strays = [
+            Sent(f"?{p.hex()}", "memory", p, content, 0, None, "") for p, content in there.items() if p not in known
+        ]
         self.replica.put_sent(wrong, strays, written)
 
     def _send(self, folders: Sequence[Path], config: Config) -> None:
@@ -199,7 +201,7 @@ class _Run:
             same = known is not None and (known.place, known.content) == (candidate.place, content)
             mtime = None if candidate.mtime_ns is None else trusted_mtime(candidate.mtime_ns, began)
             model = known.model if known is not None and same else ""
-            new.append(Sent(candidate.file, candidate.place, content, candidate.size, mtime, model))
+            new.append(Sent(candidate.file, candidate.kind, candidate.place, content, candidate.size, mtime, model))
             if same:
                 continue
             if record is not None:
@@ -228,10 +230,15 @@ class _Run:
             self.told(self.done)
 
     def _send_packs(self) -> None:
-        """Give others what our model made of what we hold, as far as the index has it."""
+        """Give others what our model made of our notes and rules, as far as the index has it. What it made of sessions
+        is of a person's messages, and of their titles alone it has made nothing."""
         if not self.model:
             return
-        waiting = [one for one in self.replica.sent().values() if one.content and one.model != self.model]
+        waiting = [
+            one
+            for one in self.replica.sent().values()
+            if one.content and one.kind != "conversation" and one.model != self.model
+        ]
         with open_extracts(Path(self.paths.index)) as extracts:
             for start in range(0, len(waiting) if extracts else 0, BATCH):
                 assert extracts is not None  # noqa: S101

@@ -43,7 +43,10 @@ class Extracts:
             ]
 
     def texts(self, file: str, model: str) -> dict[bytes, tuple[bytes, bytes]] | None:
-        """Vector and sketch of each text of a file's one record by its digest; None until the model has made all."""
+        """Vector and sketch of each text of a file's one record by its digest; None until the model has made all.
+
+        Of a transcript, whose records are many and hold what a person said, there is never anything.
+        """
         with translated(self._path):
             rows = self._connection.execute(
                 """SELECT chunk.digest, embedding.vector, sketch.data
@@ -51,7 +54,7 @@ class Extracts:
                 LEFT JOIN embedding ON embedding.digest = chunk.digest AND embedding.background IS NOT NULL
                     AND embedding.model_id = (SELECT id FROM model WHERE identity = ?)
                 LEFT JOIN sketch ON sketch.embedding_id = embedding.id
-                WHERE file.path = ?""",
+                WHERE file.path = ? AND (file.kind <> 'conversation' OR document.origin IS NOT NULL)""",
                 (model, file),
             ).fetchall()
         if not rows or any(vector is None for _, vector, _ in rows):

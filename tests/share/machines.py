@@ -3,15 +3,17 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recall.core.config import load_config
-from recall.core.types import AnyRecord
+from recall.core.types import AnyRecord, Kind
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 from recall.index.pipeline import run
@@ -128,6 +130,17 @@ class Machine:
             return list(reader.load(model()[0].identity).documents)
         finally:
             reader.close()
+
+    def vectors(self, kind: Kind) -> list[bytes]:
+        """The stored vectors of the records of a kind that are this machine's own."""
+        with closing(sqlite3.connect(self.paths.index)) as connection:
+            rows = connection.execute(
+                """SELECT vector FROM embedding WHERE digest IN (
+                    SELECT digest FROM chunk JOIN document ON document.id = document_id
+                    JOIN file ON file.id = file_id WHERE kind = ? AND origin IS NULL)""",
+                (kind,),
+            ).fetchall()
+        return [vector for (vector,) in rows]
 
     def team_names(self) -> list[str]:
         """`machine: name` of each record that came from others, in order."""

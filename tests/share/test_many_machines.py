@@ -3,8 +3,6 @@
 import secrets
 from pathlib import Path
 
-import pytest
-
 from share.conftest import Database
 from share.machines import Machine
 
@@ -15,10 +13,9 @@ TITLE = "Why the nightly import stalls"
 SHARED_RULE = "---\nname: retries\ndescription: Retry three times with a growing pause\n---\n\nNever retry a payment.\n"
 
 
-@pytest.fixture
-def machines(tmp_path: Path, database: Database) -> list[Machine]:
-    """Twenty of them that have joined one team, with records of their own each and one repository cloned everywhere."""
-    team = [Machine(tmp_path, f"laptop-{number:02}") for number in range(20)]
+def team_of(count: int, folder: Path, database: Database) -> list[Machine]:
+    """Machines that have joined one team, with records of their own each and one repository cloned everywhere."""
+    team = [Machine(folder, f"laptop-{number:02}") for number in range(count)]
     for number, machine in enumerate(team):
         machine.note(f"port-{number}", f"Service {number} listens on port {9000 + number}", f"Set in unit {number}.")
         machine.rule("retries", SHARED_RULE)
@@ -34,7 +31,8 @@ def everything(team: list[Machine], rounds: int = 2) -> None:
             machine.sync()
 
 
-def test_records_edits_and_deletions_of_each_reach_all(machines: list[Machine], database: Database) -> None:
+def test_records_edits_and_deletions_of_each_reach_all(tmp_path: Path, database: Database) -> None:
+    machines = team_of(20, tmp_path, database)
     first, second, last = machines[0], machines[1], machines[-1]
     first.note("secret", "Where the key is", "The key is AKIA" + "Q7Z4M2X9L5K3J8H1"[:16])
     first.note("private", HOME_CANARY, HOME_CANARY, extra="share: false\n")
@@ -68,10 +66,15 @@ def test_records_edits_and_deletions_of_each_reach_all(machines: list[Machine], 
     for canary in (HOME_CANARY, QUESTION_CANARY, "Q7Z4M2X9L5K3J8H1", str(first.home), "Where the key is"):
         assert canary.encode() not in dump, f"{canary} reached the server"
     assert TITLE.encode() in dump
+    assert all(vector in dump for vector in machines[2].vectors("memory")), "what the model made of notes is not there"
+    said = [vector for machine in machines for vector in machine.vectors("conversation")]
+    assert len(said) >= 3  # of the messages that were typed on the first machine
+    assert not any(vector in dump for vector in said), "what the model made of a person's message reached the server"
     assert dump.count(b"Never retry a payment") == 1
 
 
-def test_a_machine_that_was_away_for_long_catches_up(machines: list[Machine]) -> None:
+def test_a_machine_that_was_away_for_long_catches_up(tmp_path: Path, database: Database) -> None:
+    machines = team_of(4, tmp_path, database)
     traveller, others = machines[0], machines[1:4]
     everything([traveller, *others])
     for round_ in range(30):
@@ -87,7 +90,8 @@ def test_a_machine_that_was_away_for_long_catches_up(machines: list[Machine]) ->
     assert kept == there
 
 
-def test_of_a_rule_that_is_here_no_other_version_is_shown(machines: list[Machine]) -> None:
+def test_of_a_rule_that_is_here_no_other_version_is_shown(tmp_path: Path, database: Database) -> None:
+    machines = team_of(2, tmp_path, database)
     one, other = machines[0], machines[1]
     other.rule("retries", SHARED_RULE.replace("three times", "five times"))
     other.rule("naming", "---\nname: naming\ndescription: Tables are named in the plural\n---\n\nAs in orders.\n")
@@ -96,7 +100,8 @@ def test_of_a_rule_that_is_here_no_other_version_is_shown(machines: list[Machine
     assert one.team_names() == ["laptop-01: naming", "laptop-01: port-1"]
 
 
-def test_only_the_projects_and_kinds_that_are_wanted_leave(machines: list[Machine]) -> None:
+def test_only_the_projects_and_kinds_that_are_wanted_leave(tmp_path: Path, database: Database) -> None:
+    machines = team_of(2, tmp_path, database)
     sender, receiver = machines[0], machines[1]
     other = sender.home / "work" / "diary"
     (other / ".git").mkdir(parents=True)
