@@ -2,23 +2,22 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from recall.core.errors import DaemonRefused, UsageError
 from recall.core.types import KINDS, Hit
+from recall.daemon.asked import Asked
 from recall.daemon.engine import Engine, Ready
-from recall.daemon.journal import Entry, Journal
+from recall.daemon.journal import SECOND_CALL, Entry, Journal
 from recall.daemon.loaded import LoadedIndexes
-from recall.daemon.naming import project_meant, project_name
-from recall.daemon.prompt import Message, empties_the_conversation, read_message, reason_to_skip
+from recall.daemon.naming import project_name, scope_meant
+from recall.daemon.prompt import Message, Start, empties_the_conversation, read_call, reason_to_skip
 from recall.daemon.sessions import Session, Sessions
 from recall.daemon.sketches import Sketches
-from recall.embed.embedder import Embedder
+from recall.daemon.starts import Starts
 from recall.embed.encoder import Heads
 from recall.embed.gates import with_own
 from recall.search.answer import Result, Rules, ask, choose, hand_over, search
@@ -29,7 +28,6 @@ from recall.search.select import Asker
 #: Most hits that `query` may ask for.
 MAX_LIMIT = 1000
 NOTHING = Result()
-NO_HEADS = Heads(np.empty(0, np.float32), np.empty((0, 0), np.float32), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +50,6 @@ class Decision:
 UNREADABLE = Decision("unreadable")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question that was read. `text` has to be embedded by `embedder` for `answer`, which is called with what
-    came of it; without a text nothing has to be searched, and it is called with NO_HEADS.
-    """
-
-    answer: Callable[[Heads], bytes]
-    embedder: Embedder | None = None
-    text: str = ""
-
-
 class Answers:
     """Reads questions and answers them, in the question thread, one after another; embedding happens in between."""
 
@@ -72,16 +59,20 @@ class Answers:
         self._loaded = LoadedIndexes()
         self._sessions = Sessions()
         self._sessions.restore(journal.shown())
+        self._starts = Starts(engine, journal)
         self._sketches = Sketches(Path(engine.paths.index))
 
     def hook(self, body: bytes) -> Asked:
-        """A message of the hook, answered by the line that it prints, empty for silence.
+        """A call of the hook, answered by the line that it prints, empty for silence.
 
-        The journal learns which, not the message.
+        The journal learns which, not the message. Of two calls for one prompt the second is told here, in one thread
+        and before anything is embedded, so that not both are answered.
         """
         started = time.perf_counter()
-        message = read_message(body)
+        message = read_call(body)
         session = self._sessions.of(message.session if message else None)
+        if isinstance(message, Start):
+            return self._starts.asked(message, session, self._ready)
         silence = self._silence(message, session)
         if message is None or silence:
             return Asked(lambda _: self._tell(message, session, silence or UNREADABLE, started))
@@ -112,7 +103,7 @@ class Answers:
         if fields.get("all") and not auto:
             scope = None
         elif fields.get("repo") is not None and not auto:
-            scope = frozenset({project_meant(str(fields["repo"]), ready.projects).key})
+            scope = scope_meant(str(fields["repo"]), ready.projects, ready.snapshot.project_keys)
         kinds = [kind for kind in KINDS if fields.get("kind") in (None, kind)]
         limit = min(max(int(fields.get("limit") or 10), 1), MAX_LIMIT)
         silence = self._silence(message, Session()) if auto else None
@@ -177,14 +168,16 @@ class Answers:
 
     def _silence(self, message: Message | None, session: Session) -> Decision | None:
         """Why nothing is searched for a message; None when something is."""
+        if message and session.is_second_call(message.prompt, message.prompt_id):
+            return Decision(SECOND_CALL)
         config = self._engine.config.current()
         reason = "disabled" if not config["enabled"] else reason_to_skip(message, config["hook.min_characters"])
         if message and empties_the_conversation(message.prompt):
-            session.shown.clear()
+            session.forget()
             return Decision(reason or "command", emptied=True)
         if message is None or reason:
             return Decision(reason) if reason else UNREADABLE
-        return Decision("answered") if session.is_second_call(message.prompt_id) else None
+        return None
 
     def _decide(self, ready: Ready, heads: Heads, message: Message, session: Session) -> Decision:
         """Search for a message and render what the gate and the session let through."""

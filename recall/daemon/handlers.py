@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from recall.core.errors import RecallError, UsageError
-from recall.daemon.answers import NO_HEADS, Answers, Asked
+from recall.daemon.answers import Answers
+from recall.daemon.asked import NO_HEADS, Asked
 from recall.daemon.batcher import Batcher
 from recall.daemon.engine import Engine
 from recall.daemon.indexer import Indexer
@@ -37,6 +38,7 @@ class Handlers:
         self._present = 0
         # One thread: reading and ranking take a millisecond, and sessions need no locks.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="question")
+        self._files = ThreadPoolExecutor(1, thread_name_prefix="records")
         self._batcher = Batcher()
 
     async def handle(self, request: Request, body: bytes, arrived: float) -> Answer:
@@ -64,6 +66,7 @@ class Handlers:
     def close(self) -> None:
         """Wait for the question in work and end the threads."""
         self._batcher.close()
+        self._files.shutdown(cancel_futures=True)
         self._thread.shutdown(cancel_futures=True)
         self._answers.close()
 
@@ -86,6 +89,8 @@ class Handlers:
                     if left() <= 0:
                         return "none", b""
                     asked = await loop.run_in_executor(self._thread, read)
+                    if asked.prepare is not None:
+                        await loop.run_in_executor(self._files, asked.prepare, left)
                     heads: Heads | None = NO_HEADS
                     if asked.embedder is not None:
                         heads = await self._batcher.embed(asked.embedder, asked.text, left)

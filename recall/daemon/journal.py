@@ -1,4 +1,7 @@
-"""injections.jsonl: what was handed over and why nothing was. Never the message, and no text of a record."""
+"""injections.jsonl: what was handed over and why nothing was. Never the message, and no text of a record.
+
+A line is about a message, or, with an `event`, about the start of a session.
+"""
 
 import json
 import math
@@ -8,10 +11,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from recall.core.log import trim
 from recall.core.types import Hit
+from recall.daemon.prompt import START_EVENT
+from recall.daemon.sessions import Past
 from recall.sources.lines import json_object
 
 MAX_BYTES = 5_000_000
@@ -25,13 +30,27 @@ _MS = re.compile(r"[0-9]{1,9}\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 
 
+#: The reason of the second call for one prompt, which has its answer already.
+SECOND_CALL = "answered"
+
+
+class Item(Protocol):
+    """A record that was handed over, as far as the journal names it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One message's outcome. `reason` is a fixed word; `items` are the records handed over; `size` in bytes.
 
     What `recall why` tells it by: `signs` and `probability` are the gate's, `ranked` the best candidates, best first.
     By path: `held` were handed over before, `cut` were chosen and fell to the budget of bytes or lines. `muted` counts
-    the records that the person's mutes left out, `prompt` is the prompt's id.
+    the records that the person's mutes left out, `prompt` is the prompt's id. `event` is START_EVENT for the start of
+    a session, `source` what it started by; `items` are then the decisions in the list.
     """
 
     session: str | None
@@ -39,7 +58,7 @@ class Entry:
     reason: str
     gap: float = 0.0
     top: float = 0.0
-    items: Sequence[Hit] = ()
+    items: Sequence[Item] = ()
     size: int = 0
     ms: float = 0.0
     emptied: bool = False  # the conversation was cleared or compacted since the session's last message
@@ -50,6 +69,8 @@ class Entry:
     cut: Sequence[str] = ()
     muted: int = 0
     prompt: str | None = None
+    event: str | None = None
+    source: str | None = None
 
 
 class Journal:
@@ -58,15 +79,18 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def shown(self) -> Iterator[tuple[str, bool, list[str]]]:
-        """What was handed over, in order of time: (session, whether its conversation was emptied before, paths)."""
+    def shown(self) -> Iterator[Past]:
+        """What was handed over, in order of time."""
         for fields in read_entries(self._path):
-            session, items = fields.get("session"), fields.get("items")
+            session, items, prompt = fields.get("session"), fields.get("items"), fields.get("prompt")
             if isinstance(session, str) and isinstance(items, list):
-                yield (
+                starts = _is_start(fields)
+                yield Past(
                     session,
-                    fields.get("emptied") is True,
-                    [str(item.get("path")) for item in items if isinstance(item, dict)],
+                    emptied=fields.get("emptied") is True,
+                    paths=[str(item.get("path")) for item in items if isinstance(item, dict)],
+                    listed=bool(items) and starts,
+                    prompt=prompt if isinstance(prompt, str) and not starts else None,
                 )
 
     def add(self, entry: Entry) -> None:
@@ -96,11 +120,11 @@ class Day:
 
 
 def last_day(injections: Path, hook_log: Path, now: float) -> Day:
-    """Count the two journals' lines of the 24 hours before `now` (seconds since the epoch). Damaged lines are passed
-    over, missing files are empty."""
+    """Count the two journals' lines of the 24 hours before `now` (seconds since the epoch), a message once. Damaged
+    lines are passed over, missing files are empty."""
     since, day = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now - DAY_SECONDS)), Day()
     for fields in read_entries(injections):
-        if str(fields.get("time", "")) < since:
+        if str(fields.get("time", "")) < since or _is_start(fields) or fields.get("reason") == SECOND_CALL:
             continue
         day.asked += 1
         if fields.get("items"):
@@ -149,6 +173,8 @@ def _line(entry: Entry) -> bytes:
         "ms": round(entry.ms, 1),
     }
     more = {
+        "event": entry.event,
+        "source": entry.source,
         "emptied": entry.emptied,
         "prompt": _plain(entry.prompt),
         "probability": round(entry.probability, 3),
@@ -169,6 +195,11 @@ def _line(entry: Entry) -> bytes:
             fields[name].pop()
             line = json.dumps(fields).encode() + b"\n"
     return line
+
+
+def _is_start(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is about the start of a session."""
+    return fields.get("event") == START_EVENT
 
 
 def _plain(word: str | None) -> str | None:

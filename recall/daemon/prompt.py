@@ -1,4 +1,7 @@
-"""What stands in the hook's JSON, and whether that message is a person's question at all. Pure functions."""
+"""What stands in the hook's JSON: a message, and whether it is a person's question at all, or the start of a session.
+
+Pure functions. Claude Code, Codex, Qwen Code and Gemini CLI send nearly the same JSON.
+"""
 
 import json
 import re
@@ -37,13 +40,22 @@ END_CHARACTERS = 400
 #: what they paste.
 READ_CHARACTERS = 50_000
 EVENT = "UserPromptSubmit"
+#: The events that bring a message: Gemini CLI calls it otherwise. The answer repeats the event's name.
+MESSAGE_EVENTS = (EVENT, "BeforeAgent")
+START_EVENT = "SessionStart"
+#: What a session starts by. Of these the last two take what was shown out of the conversation; a resumed session, and
+#: a fork of one, hold it still.
+SOURCES = ("startup", "resume", "fork", "clear", "compact")
 #: A message of fewer different characters ("xxxxxxxxxx") says nothing.
 _FEWEST_CHARACTERS = 4
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message and where it was typed. `event` is echoed in the answer; `agent` is set in a subagent."""
+    """One message and where it was typed. `event` is echoed in the answer; `agent` is set in a subagent.
+
+    `prompt_id` tells one message from the next; not every client sends one.
+    """
 
     prompt: str
     cwd: str | None = None
@@ -68,24 +80,46 @@ class Message:
         return self.gist or _ends(self.prompt, END_CHARACTERS)
 
 
-def read_message(body: bytes) -> Message | None:
-    """The hook's stdin as a Message, None when it is none. Keys in snake_case or camelCase; only `prompt` is needed."""
+@dataclass(frozen=True)
+class Start:
+    """A session that starts, or goes on with an empty conversation. `source` is one of SOURCES, None for another."""
+
+    source: str | None = None
+    cwd: str | None = None
+    transcript: str | None = None
+    session: str | None = None
+    prompt_id: str | None = None
+    agent: str | None = None
+
+    @property
+    def emptied(self) -> bool:
+        """Whether nothing of what was shown is in the conversation any more."""
+        return self.source in ("clear", "compact")
+
+
+def read_call(body: bytes) -> Message | Start | None:
+    """The hook's stdin, None when it is neither. Keys in snake_case or camelCase.
+
+    Of a message only `prompt` is needed, of a start only the event's name.
+    """
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    prompt = _text(fields, "prompt") if isinstance(fields, dict) else None
-    if prompt is None:
+    if not isinstance(fields, dict):
         return None
-    return Message(
-        prompt=prompt.strip(),
-        cwd=_text(fields, "cwd"),
-        transcript=_text(fields, "transcript_path", "transcriptPath"),
-        session=_text(fields, "session_id", "sessionId"),
-        prompt_id=_text(fields, "prompt_id", "promptId"),
-        agent=_text(fields, "agent_id", "agentId"),
-        event=_text(fields, "hook_event_name", "hookEventName") or EVENT,
+    event, prompt = _text(fields, "hook_event_name", "hookEventName"), _text(fields, "prompt")
+    where = (
+        _text(fields, "cwd"),
+        _text(fields, "transcript_path", "transcriptPath"),
+        _text(fields, "session_id", "sessionId"),
+        _text(fields, "prompt_id", "promptId", "turn_id"),  # the last is Codex's
+        _text(fields, "agent_id", "agentId"),
     )
+    if event == START_EVENT:
+        source = _text(fields, "source")
+        return Start(source if source in SOURCES else None, *where)
+    return None if prompt is None else Message(prompt.strip(), *where, event or EVENT)
 
 
 def reason_to_skip(message: Message | None, min_characters: int) -> str | None:
@@ -93,7 +127,7 @@ def reason_to_skip(message: Message | None, min_characters: int) -> str | None:
     if message is None:
         return "unreadable"
     prompt = message.prompt
-    if message.event != EVENT:
+    if message.event not in MESSAGE_EVENTS:
         return "event"
     if message.agent:
         return "subagent"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from recall.core.types import Hit
 from recall.daemon.journal import MAX_LINE_BYTES, Entry, Journal, last_day, read_entries, read_hook_log
+from recall.daemon.sessions import Past
 
 HIT = Hit(1, 0.9, "memory", "a secret name", "a secret description", "/notes/a.md", "/p")
 
@@ -59,6 +60,26 @@ def test_the_last_day_counts_both_journals_and_passes_over_damage(tmp_path: Path
     assert day.silent == {"short": 2, "busy": 1}
     nothing = last_day(tmp_path / "no", tmp_path / "none", time.time())
     assert (nothing.asked, nothing.silent) == (0, {})
+
+
+def test_a_session_start_and_a_second_call_are_no_messages(tmp_path: Path) -> None:
+    path, hook_log = tmp_path / "i", tmp_path / "h"
+    journal = Journal(path)
+    journal.add(Entry("s-1", "none", "decisions", items=[HIT], event="SessionStart", source="compact", emptied=True))
+    journal.add(Entry("s-1", "none", "no decisions", event="SessionStart", source="startup", prompt="p-0"))
+    journal.add(Entry("s-1", "some", "likely", items=[HIT], prompt="p-1"))
+    journal.add(Entry("s-1", "none", "answered", prompt="p-1"))
+    day = last_day(path, hook_log, time.time())
+    assert (day.asked, day.shown, day.silent) == (1, 1, {})
+    first = next(read_entries(path))
+    assert (first["event"], first["source"]) == ("SessionStart", "compact")
+    assert b"secret" not in path.read_bytes()
+    assert list(journal.shown()) == [
+        Past("s-1", emptied=True, paths=[HIT.path], listed=True),
+        Past("s-1", paths=[]),
+        Past("s-1", paths=[HIT.path], prompt="p-1"),
+        Past("s-1", paths=[], prompt="p-1"),
+    ]
 
 
 def test_what_why_needs_is_kept_without_a_word_of_a_record_or_a_message(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from recall.daemon.prompt import (
     END_CHARACTERS,
     READ_CHARACTERS,
     Message,
+    Start,
     empties_the_conversation,
-    read_message,
+    read_call,
     reason_to_skip,
 )
 
@@ -23,22 +24,44 @@ def body(prompt: object = QUESTION, **fields: object) -> bytes:
     return json.dumps({"prompt": prompt, "hook_event_name": "UserPromptSubmit"} | fields).encode()
 
 
+def message(data: bytes) -> Message | None:
+    found = read_call(data)
+    assert not isinstance(found, Start)
+    return found
+
+
 def reason(data: bytes, min_characters: int = 8) -> str | None:
-    return reason_to_skip(read_message(data), min_characters)
+    return reason_to_skip(message(data), min_characters)
 
 
 def test_a_question_is_read_with_where_it_was_typed() -> None:
-    found = read_message(body(f"  {QUESTION}\n", cwd="/p", session_id="s", transcript_path="/t.jsonl", prompt_id="p"))
+    found = read_call(body(f"  {QUESTION}\n", cwd="/p", session_id="s", transcript_path="/t.jsonl", prompt_id="p"))
     assert found == Message(QUESTION, "/p", "/t.jsonl", "s", "p")
 
 
 def test_keys_may_be_camel_case_as_vs_code_sends_them() -> None:
     fields = {"prompt": QUESTION, "hookEventName": "UserPromptSubmit", "sessionId": "s", "transcriptPath": "/t.jsonl"}
-    assert read_message(json.dumps(fields).encode()) == Message(QUESTION, None, "/t.jsonl", "s")
+    assert read_call(json.dumps(fields).encode()) == Message(QUESTION, None, "/t.jsonl", "s")
 
 
 def test_only_the_prompt_is_needed() -> None:
-    assert read_message(json.dumps({"prompt": QUESTION}).encode()) == Message(QUESTION)
+    assert read_call(json.dumps({"prompt": QUESTION}).encode()) == Message(QUESTION)
+
+
+def test_gemini_calls_the_event_otherwise_and_codex_numbers_turns() -> None:
+    assert message(body(hook_event_name="BeforeAgent")) == Message(QUESTION, event="BeforeAgent")
+    assert reason(body(hook_event_name="BeforeAgent")) is None
+    assert message(body(turn_id="t-1")) == Message(QUESTION, prompt_id="t-1")
+
+
+def test_a_session_start_needs_no_prompt() -> None:
+    start = {"hook_event_name": "SessionStart", "session_id": "s", "transcript_path": "/t", "cwd": "/p"}
+    assert read_call(json.dumps(start | {"source": "clear"}).encode()) == Start("clear", "/p", "/t", "s")
+    assert read_call(b'{"hookEventName": "SessionStart", "sessionId": "s"}') == Start(session="s")
+    assert read_call(json.dumps(start | {"source": "of tomorrow"}).encode()) == Start(None, "/p", "/t", "s")
+    assert [Start(source).emptied for source in ("startup", "resume", "fork", "clear", "compact", None)] == [
+        False, False, False, True, True, False,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("prompt", ["/clear", "/compact now please", "/my-plugin:review the port", "/", "!ls -la here"])
@@ -70,7 +93,7 @@ def test_machine_made_prompts_are_told_by_how_they_begin(prompt: str) -> None:
 def test_subagents_other_events_the_off_word_and_short_messages_are_skipped() -> None:
     assert reason(body(agent_id="a1")) == "subagent"
     assert reason(body(agent_id="")) is None
-    assert reason(body(hook_event_name="SessionStart")) == "event"
+    assert reason(body(hook_event_name="Stop")) == "event"
     assert reason(body(f"{QUESTION} #norecall")) == "norecall"
     assert reason(body("1234567")) == "short"
     assert reason(body("   1234567   ")) == "short"
@@ -115,12 +138,13 @@ def test_of_a_huge_message_whole_lines_of_both_ends_are_read() -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_message_or_a_reason(data: bytes) -> None:
-    assert isinstance(reason_to_skip(read_message(data), 8), str | None)
+    found = read_call(data)
+    assert isinstance(found, Start) or isinstance(reason_to_skip(found, 8), str | None)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["prompt", "cwd", "agent_id", "x"]), inner)))  # fmt: skip  # noqa: E501
 def test_any_json_is_a_message_or_a_reason(value: object) -> None:
-    assert isinstance(reason_to_skip(read_message(json.dumps(value).encode()), 8), str | None)
+    assert isinstance(reason_to_skip(message(json.dumps(value).encode()), 8), str | None)
 
 
 @pytest.mark.parametrize(
