@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     case = _case(paths)
     findings = examine(case)
     if arguments.fix:
-        findings = mend(findings, lambda: examine(_case(paths)))
+        findings = mend(findings, lambda: examine(_case(paths)), _tell)
     if target is not None:
         write_bundle(target, case, findings)
     if arguments.json:
@@ -46,6 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
         if target is not None:
             print(f"wrote {target}: look into it before you send it; it holds no name and no text of yours")
     return 1 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def _tell(finding: "Finding") -> None:
+    """What is being mended: a new index takes minutes."""
+    from recall.text.clean import one_line
+
+    print(f"mending {finding.name}: {one_line(finding.found)}", file=sys.stderr, flush=True)
 
 
 def _case(paths: StatePaths) -> "Case":

@@ -59,7 +59,7 @@ def answer(case: Case) -> Iterator[Finding]:
     if not own:
         yield Finding("answer", "ok", "none", "no hook to run")
         return
-    code, _ = judge_command(look_at(Path(own[0].command), case.home))
+    code, _ = judge_command(look_at(Path(own[0].calls.command), case.home))
     if code not in ("", "other"):
         yield Finding("answer", "ok", "not-run", "not tried: the registered command cannot be run")
         return
@@ -131,7 +131,7 @@ def run_hook(case: Case, entry: Entry, questions: Sequence[str], *, serving: boo
 
 
 def _run(case: Case, entry: Entry, folder: str, relay: "Relay", question: str) -> Run:
-    words = [entry.command, *_with_home(entry.args, folder)]
+    words = [entry.calls.command, *_with_home(entry.calls.args, folder)]
     cwd = str(case.folder or folder)
     message = json.dumps({"session_id": "doctor", "cwd": cwd, "hook_event_name": EVENT, "prompt": question})
     environment = {**case.environment, "CLAUDE_CODE_ENTRYPOINT": "cli"}

@@ -7,11 +7,14 @@ counts.json         how much the index and the journals hold, by fixed words
 hook.log, daemon.log, index.log   the newest lines, each checked word by word
 """
 
+import contextlib
+import importlib.metadata
 import io
 import json
 import os
 import platform
 import re
+import sqlite3
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -36,6 +39,7 @@ from recall.wire.spawn import is_frozen
 
 #: Lines of each log.
 MOST_LINES = 1000
+LIBRARIES = ("onnxruntime", "tokenizers", "numpy", "psutil", "psycopg")
 #: Why a session has no records, by the index.
 _LEFT_OUT = frozenset({"automated", "sidechain", "empty"})
 #: A word that can only be one of ours, or of the system's: a release, a kind of processor.
@@ -98,6 +102,7 @@ def _about(case: Case, reducer: Reducer) -> dict[str, object]:
         "protocol": PROTOCOL,
         "packed": is_frozen(),
         "python": platform.python_version(),
+        "libraries": {name: _version(name) for name in LIBRARIES} | {"sqlite": sqlite3.sqlite_version},
         "system": _plain(platform.system()),
         "release": "".join(re.findall(r"^[\d.]+", platform.release())),  # a kernel may be called anything
         "machine": _plain(platform.machine()),
@@ -115,6 +120,13 @@ def _about(case: Case, reducer: Reducer) -> dict[str, object]:
             "rss_mb": says.get("rss_mb") if isinstance(says.get("rss_mb"), float) else None,
         },
     }
+
+
+def _version(library: str) -> str | None:
+    """None where it is not installed; the packed program knows of some no more than that they are in it."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return _plain(importlib.metadata.version(library))
+    return None
 
 
 def _device(words: str) -> str:

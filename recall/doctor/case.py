@@ -12,7 +12,8 @@ from typing import Any, Literal
 from recall.core.config import Config, load_config
 from recall.core.errors import ConfigError
 from recall.models.listing import verify
-from recall.setup.places import settings_files
+from recall.setup.agents import CLAUDE
+from recall.setup.places import HookFile, hook_files
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths
 from recall.wire.transport import Refused, ask
@@ -120,10 +121,16 @@ class Case:
         return self._read[1]
 
     @cached_property
-    def settings(self) -> list[Path]:
-        """The settings files of Claude Code that there are, or that nobody lets us look for, and that count here."""
+    def hook_files(self) -> list[HookFile]:
+        """The settings files of all agents that there are, or that nobody lets us look for; Claude Code's first."""
         folder = str(self.folder) if self.folder else None
-        return [file for file in settings_files(self.home, self.claude, self.environment, folder) if _may_be(file)]
+        found = hook_files(self.home, self.claude, self.environment, folder)
+        return sorted((file for file in found if _may_be(file.path)), key=lambda file: file.agent is not CLAUDE)
+
+    @property
+    def settings(self) -> list[Path]:
+        """Those of Claude Code."""
+        return [file.path for file in self.hook_files if file.agent is CLAUDE]
 
     @cached_property
     def model_troubles(self) -> list[str]:

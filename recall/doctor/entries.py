@@ -1,4 +1,4 @@
-"""Our entries in the settings files and in plugins, as they stand there: also the keys that setup never writes."""
+"""Our entries in the agents' settings files and in plugins, as they stand: also the keys that setup never writes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,60 +10,80 @@ from recall.core.atomic import replace_bytes
 from recall.core.errors import SettingsError
 from recall.doctor.case import Case
 from recall.setup import jsontext
+from recall.setup.agents import CLAUDE, Agent
+from recall.setup.entries import HookEntry, calls_recall, entry_of, find, nodes_at
 from recall.setup.others import enabled_plugins, hooks_of_plugin
+from recall.setup.places import HookFile
 from recall.setup.registration import entry_in, read_settings
-from recall.setup.settings import EVENT, HookEntry, calls_recall
+from recall.setup.settings import EVENT
 from recall.wire.paths import state_home
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry that calls recall: where it stands, and the handler with all its keys."""
+    """One entry that calls recall: whose it is, the file, what is called, and the handler with all its keys."""
 
+    agent: Agent
     file: Path
+    calls: HookEntry
     keys: Mapping[str, Any]
 
     @property
-    def command(self) -> str:
-        return str(self.keys.get("command") or "")
-
-    @property
-    def args(self) -> tuple[str, ...]:
-        found = self.keys.get("args")
-        return tuple(map(str, found)) if isinstance(found, list) else ()
+    def place(self) -> tuple[str, Path]:
+        """Whose file it stands in."""
+        return self.agent.name, self.file
 
     @property
     def home(self) -> str:
         """The state folder that it calls recall with."""
-        return HookEntry(self.command, self.args, 0).home or state_home()
+        return self.calls.home or state_home()
 
     @property
     def budget_ms(self) -> int | None:
         """The cut-off in its arguments, None where it names none."""
-        following = dict(zip(self.args, self.args[1:], strict=False))
+        following = dict(zip(self.calls.args, self.calls.args[1:], strict=False))
         word = following.get("--budget", "")
         return int(word) if word.isdecimal() else None
 
 
 def entries(case: Case) -> list[Entry]:
-    """Ours, whatever state folder they name. Files that cannot be read hold none: the check `settings` names these."""
-    found: list[Entry] = []
-    for file in case.settings:
-        try:
-            if entry_in(file) is not None:
-                found += [Entry(file, keys) for keys in handlers(load(file)) if _is_ours(keys)]
-        except SettingsError:
-            continue
-    return found
+    """Ours for messages, whatever state folder they name, Claude Code's first. Files that cannot be read hold none: the
+    check `settings` names these."""
+    return [entry for file in case.hook_files for entry in _read(file, file.agent.prompt)]
 
 
 def own_entries(case: Case) -> list[Entry]:
     """Those of the state folder that is examined."""
-    return [entry for entry in entries(case) if Path(entry.home).resolve() == case.home.resolve()]
+    return [entry for entry in entries(case) if _is_own(case, entry)]
+
+
+def start_entries(case: Case) -> list[Entry]:
+    """Those of this state folder for the begin of sessions."""
+    found = [entry for file in case.hook_files for entry in _read(file, file.agent.start)]
+    return [entry for entry in found if _is_own(case, entry)]
+
+
+def _is_own(case: Case, entry: Entry) -> bool:
+    return Path(entry.home).resolve() == case.home.resolve()
+
+
+def _read(file: HookFile, event: str) -> Iterator[Entry]:
+    try:
+        entry_in(file.path, file.agent)
+    except SettingsError:
+        return
+    text = (read_settings(file.path) or b"").decode("utf-8-sig")
+    if not text.strip():
+        return
+    root = jsontext.parse(text)
+    for place in find(text, root, file.agent, event, strict=False):
+        node = nodes_at(root, place)[-1]
+        keys = json.loads(text[node.start : node.end])
+        yield Entry(file.agent, file.path, entry_of(text, node, file.agent), keys)
 
 
 def plugins_with_us(case: Case) -> list[str]:
-    """The enabled plugins whose hooks call recall."""
+    """The enabled plugins of Claude Code whose hooks call recall."""
     enabled = enabled_plugins([_loaded(file) for file in case.settings])
     found = []
     for folder in case.claude:
@@ -88,27 +108,14 @@ def load(file: Path) -> Any:
         raise SettingsError(f"{file}: expected JSON, found: {error}; mend that place by hand") from error
 
 
-def handlers(settings: Any) -> Iterator[Mapping[str, Any]]:
-    """The handlers of our event."""
-    hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = hooks.get(EVENT) if isinstance(hooks, dict) else None
-    for group in groups if isinstance(groups, list) else []:
-        inner = group.get("hooks") if isinstance(group, dict) else None
-        for handler in inner if isinstance(inner, list) else []:
-            if isinstance(handler, dict):
-                yield handler
-
-
 def without_condition(raw: bytes) -> bytes:
-    """The settings with no `if` in our entries; every other byte stays. The file was read as ours before."""
+    """Claude Code's settings with no `if` in our entries; every other byte stays. The file was read as ours before."""
     text = raw.decode("utf-8")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
-    while True:
-        found = next(_conditions(jsontext.parse(text)), None)
-        if found is None:
-            return (mark + text).encode()
+    while (found := _condition(text)) is not None:
         text = jsontext.remove_child(text, *found)
+    return (mark + text).encode()
 
 
 def drop_conditions(file: Path) -> None:
@@ -122,38 +129,36 @@ def drop_conditions(file: Path) -> None:
     replace_bytes(file, without_condition(raw), before_rename=check)
 
 
-def _conditions(root: jsontext.Node) -> Iterator[tuple[jsontext.Node, int]]:
-    """Our handlers that have an `if`, and its place in them."""
-    for hooks in _members(root, "hooks"):
-        for groups in _members(hooks, EVENT):
-            for group in groups.children:
-                for listed in _members(group.node, "hooks"):
-                    for handler in listed.children:
-                        yield from _condition(handler.node)
-
-
-def _condition(handler: jsontext.Node) -> Iterator[tuple[jsontext.Node, int]]:
-    command = next(_members(handler, "command"), None)
-    arguments = next(_members(handler, "args"), None)
-    words = [child.node.string or "" for child in arguments.children] if arguments else []
-    if command is not None and calls_recall(command.string or "", words):
+def _condition(text: str) -> tuple[jsontext.Node, int] | None:
+    """The first of our handlers that has an `if`, and its place in it."""
+    root = jsontext.parse(text)
+    for place in find(text, root, CLAUDE, CLAUDE.prompt):
+        handler = nodes_at(root, place)[-1]
         for at, child in enumerate(handler.children):
             if child.key == "if":
-                yield handler, at
-
-
-def _members(node: jsontext.Node, key: str) -> Iterator[jsontext.Node]:
-    return (child.node for child in node.children if child.key == key)
-
-
-def _is_ours(keys: Mapping[str, Any]) -> bool:
-    entry = Entry(Path(), keys)
-    return keys.get("type") == "command" and calls_recall(entry.command, entry.args)
+                return handler, at
+    return None
 
 
 def _mentions_us(hooks: object) -> bool:
     """Whether a plugin's hooks call recall; a file wraps them in `hooks`, a manifest need not."""
-    return any(_is_ours(keys) for settings in (hooks, {"hooks": hooks}) for keys in handlers(settings))
+    return any(_is_ours(keys) for settings in (hooks, {"hooks": hooks}) for keys in _handlers(settings))
+
+
+def _handlers(settings: Any) -> Iterator[Mapping[str, Any]]:
+    """The handlers of a message."""
+    hooks = settings.get("hooks") if isinstance(settings, dict) else None
+    groups = hooks.get(EVENT) if isinstance(hooks, dict) else None
+    for group in groups if isinstance(groups, list) else []:
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        yield from (handler for handler in (inner if isinstance(inner, list) else []) if isinstance(handler, dict))
+
+
+def _is_ours(keys: Mapping[str, Any]) -> bool:
+    given = keys.get("args")
+    return calls_recall(
+        str(keys.get("command") or ""), [str(word) for word in given] if isinstance(given, list) else []
+    )
 
 
 def _loaded(file: Path) -> Any:

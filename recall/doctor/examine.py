@@ -81,8 +81,12 @@ def examine(case: Case, checks: "dict[str, Check] | None" = None) -> list[Findin
     return found
 
 
-def mend(before: Sequence[Finding], look_again: Callable[[], list[Finding]]) -> list[Finding]:
-    """Do what can be done about the findings, look again, and tell what became of each.
+def mend(
+    before: Sequence[Finding],
+    look_again: Callable[[], list[Finding]],
+    told: Callable[[Finding], None] = lambda _: None,
+) -> list[Finding]:
+    """Do what can be done about the findings, look again, and tell what became of each. `told` hears of each before.
 
     One is fixed when the second look does not find it any more, whatever its mending said.
     """
@@ -92,6 +96,7 @@ def mend(before: Sequence[Finding], look_again: Callable[[], list[Finding]]) -> 
         if finding.fix is None:
             continue
         key = (finding.name, finding.code)
+        told(finding)
         try:
             said[key] = (finding, finding.fix())
         except (RecallError, OSError, psutil.Error) as error:

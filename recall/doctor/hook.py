@@ -4,15 +4,24 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from recall.core.errors import RecallError, SettingsError
-from recall.doctor.case import Case, Finding
-from recall.doctor.entries import Entry, drop_conditions, entries, load, own_entries, plugins_with_us
+from recall.doctor.case import Case, Finding, State
+from recall.doctor.entries import (
+    Entry,
+    drop_conditions,
+    entries,
+    load,
+    own_entries,
+    plugins_with_us,
+    start_entries,
+)
+from recall.setup.agents import CLAUDE, Agent
 from recall.setup.launcher import (
     DEFAULT_BUDGET_MS,
     TIMEOUT_S,
@@ -21,8 +30,9 @@ from recall.setup.launcher import (
     render_launcher,
     write_launcher,
 )
-from recall.setup.registration import entry_in, may_call_us, register
-from recall.setup.settings import HookEntry, settings_path
+from recall.setup.places import HookFile
+from recall.setup.registration import entry_in, may_call_us, read_settings, register
+from recall.setup.settings import hooks_disabled
 
 #: Seconds beyond which a `timeout` is probably meant in milliseconds. The client's own default is 60 s.
 LONG_SECONDS = 60
@@ -31,30 +41,36 @@ _PACKAGE = re.compile(r"sys\.path\.append\('(.*)'\)")
 
 
 def readable(case: Case) -> Iterator[Finding]:
-    """Whether Claude Code can read its settings: one character too many, and it ignores the whole file."""
+    """Whether the agents can read their settings: one character too many, and Claude Code ignores the whole file."""
     found = []
-    for file in case.settings:
+    for file in case.hook_files:
         try:
-            entry_in(file)
+            entry_in(file.path, file.agent)
         except SettingsError as error:
-            advice = "Claude Code ignores a file that it cannot read"
-            found.append(Finding("settings", "problem", "invalid", str(error), advice))
-    yield from found or [Finding("settings", "ok", "ok", f"{len(case.settings)} settings files can be read")]
+            # Others read comments; recall only edits no file that has some.
+            state: State = "problem" if file.agent is CLAUDE or not file.agent.comments else "note"
+            advice = f"{file.agent.title} may ignore the whole file"
+            found.append(Finding("settings", state, "invalid", str(error), advice))
+    yield from found or [Finding("settings", "ok", "ok", f"{len(case.hook_files)} settings files can be read")]
 
 
 def switched_off(case: Case) -> Iterator[Finding]:
     """Whether a setting keeps all hooks from running."""
     managed = managed_files(case.managed)
     found = []
-    for file in [*case.settings, *managed]:
+    for path in [*case.settings, *managed]:
         try:
-            settings = load(file)
+            settings = load(path)
         except SettingsError:
             continue  # the check before this one says so
-        for key in switches_off(settings, managed=file in managed):
-            said = f"{key} in {file} keeps the hook from running"
-            advice = "ask who manages this machine to allow it" if file in managed else "take it out there"
+        for key in switches_off(settings, managed=path in managed):
+            said = f"{key} in {path} keeps the hook from running"
+            advice = "ask who manages this machine to allow it" if path in managed else "take it out there"
             found.append(Finding("hooks", "problem", key, said, advice))
+    for one in own_entries(case):
+        if one.agent is not CLAUDE and hooks_disabled(read_settings(one.file) or b"", one.agent):
+            said = f"{'.'.join(one.agent.switch[0])} in {one.file} keeps the hook from running in {one.agent.title}"
+            found.append(Finding("hooks", "problem", "disabled", said, "take it out there"))
     yield from found or [Finding("hooks", "ok", "ok", "no setting switches hooks off")]
 
 
@@ -73,9 +89,10 @@ def managed_files(folder: Path) -> list[Path]:
 def registered(case: Case) -> Iterator[Finding]:
     """Whether some settings file, or a plugin, calls recall with this state folder."""
     own, all_, plugins = own_entries(case), entries(case), plugins_with_us(case)
-    unread = [file for file in case.settings if not _can_be_read(file) and may_call_us(file)]
+    unread = [file.path for file in case.hook_files if not _can_be_read(file) and may_call_us(file.path)]
     if own:
-        yield Finding("hook", "ok", "ok", f"registered in {' and '.join(str(entry.file) for entry in own)}")
+        words = f"registered in {' and '.join(dict.fromkeys(str(entry.file) for entry in own))}"
+        yield Finding("hook", "ok", "ok", words, facts={"agents": "/".join(sorted({one.agent.name for one in own}))})
     elif plugins:
         yield Finding("hook", "ok", "plugin", f"registered by the plugin {plugins[0]}")
     elif all_:
@@ -85,28 +102,18 @@ def registered(case: Case) -> Iterator[Finding]:
     elif unread:
         yield Finding("hook", "note", "unknown", f"{unread[0]} may call recall, and cannot be read")
     elif not case.is_set_up:
-        yield Finding(
-            "hook", "note", "missing", "no settings file of Claude Code calls recall", "`recall setup` does it"
-        )
+        yield Finding("hook", "note", "missing", "no settings file calls recall", "`recall setup` registers it")
     else:
-        fix = partial(_register, case, user_settings(case))
-        yield Finding(
-            "hook", "problem", "missing", "no settings file of Claude Code calls recall", "`recall setup`", fix
-        )
+        fix = partial(_register, case, CLAUDE, CLAUDE.settings(case.environment))
+        yield Finding("hook", "problem", "missing", "no settings file calls recall", "`recall setup` registers it", fix)
 
 
-def _can_be_read(file: Path) -> bool:
+def _can_be_read(file: HookFile) -> bool:
     try:
-        entry_in(file)
+        entry_in(file.path, file.agent)
     except SettingsError:
         return False
     return True
-
-
-def user_settings(case: Case) -> Path:
-    """The person's own settings file."""
-    usual = Path(case.environment.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
-    return settings_path("user", usual, None)
 
 
 def entry(case: Case) -> Iterator[Finding]:
@@ -119,8 +126,8 @@ def entry(case: Case) -> Iterator[Finding]:
 
 
 def _of_entry(case: Case, one: Entry) -> Iterator[Finding]:
-    renew = partial(_register, case, one.file)
-    if "if" in one.keys:
+    renew = partial(_register, case, one.agent, one.file)
+    if one.agent is CLAUDE and "if" in one.keys:
 
         def drop() -> str:
             drop_conditions(one.file)
@@ -128,9 +135,10 @@ def _of_entry(case: Case, one: Entry) -> Iterator[Finding]:
 
         found = f"our entry in {one.file} has an `if`, with which Claude Code never runs a hook of this event"
         yield Finding("entry", "problem", "if", found, "take it out", drop)
-    if code := judge_timeout(one.keys, case.config["hook.budget_ms"]):
-        found = f"our entry in {one.file} has the timeout {one.keys['timeout']!r}, in seconds"
-        advice = f"setup writes {TIMEOUT_S}"
+    if code := judge_timeout(one.keys, case.config["hook.budget_ms"], one.agent.per_second):
+        unit = "seconds" if one.agent.per_second == 1 else "milliseconds"
+        found = f"our entry in {one.file} has the timeout {one.keys['timeout']!r}, in {unit}"
+        advice = f"setup writes {TIMEOUT_S * one.agent.per_second}"
         yield Finding("entry", "problem" if code != "long" else "note", f"timeout-{code}", found, advice, renew)
     wanted, named = case.config["hook.budget_ms"], one.budget_ms or DEFAULT_BUDGET_MS
     if wanted != named and not case.config_problem:
@@ -138,26 +146,32 @@ def _of_entry(case: Case, one: Entry) -> Iterator[Finding]:
         yield Finding("entry", "problem", "budget", found, "`recall setup` takes it over", renew)
 
 
-def judge_timeout(keys: Mapping[str, Any], budget_ms: int) -> str:
+def judge_timeout(keys: Mapping[str, Any], budget_ms: int, per_second: int) -> str:
     """What is wrong with an entry's timeout: "wrong" (no number), "short" (the client gives up before the hook does),
-    "long"; "" where nothing is. None at all is the client's default."""
+    "long"; "" where nothing is. `per_second`: its units in a second. None at all is the client's default."""
     if "timeout" not in keys:
         return ""
     value = keys["timeout"]
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         return "wrong"
-    return "short" if value * 1000 < budget_ms else "long" if value > LONG_SECONDS else ""
+    seconds = value / per_second
+    return "short" if seconds * 1000 < budget_ms else "long" if seconds > LONG_SECONDS else ""
+
+
+def _once_a_file(every: Sequence[Entry]) -> list[Entry]:
+    """The first entry of each agent's file."""
+    return list({one.place: one for one in reversed(every)}.values())[::-1]
 
 
 def _doubles(case: Case, own: list[Entry]) -> Iterator[Finding]:
     """The same entry in two files runs once, two that differ run twice, and twice in one file is of no use."""
-    for file in dict.fromkeys(one.file for one in own):
-        count = sum(one.file == file for one in own)
+    for one in _once_a_file(own):
+        count = sum(other.place == one.place for other in own)
         if count > 1:
-            found = f"{file} calls recall {count} times"
-            fix = partial(_register, case, file)
+            found = f"{one.file} calls recall {count} times"
+            fix = partial(_register, case, one.agent, one.file)
             yield Finding("entry", "problem", "twice", found, "one entry does", fix, {"count": count})
-    first = {one.file: (one.command, one.args) for one in reversed(own)}
+    first = {one.file: (one.calls.command, one.calls.args) for one in reversed(own) if one.agent is CLAUDE}
     if len(set(first.values())) > 1:
         files = " and ".join(map(str, sorted(first)))
         found = f"{files} call recall in different ways, so that it runs more than once a message"
@@ -179,12 +193,12 @@ class Seen:
 def command(case: Case) -> Iterator[Finding]:
     """Whether the registered commands are there, can be run, and are this recall."""
     found = []
-    for path, one in {one.command: one for one in own_entries(case)}.items():
-        seen = look_at(Path(path), case.home)
-        code, words = judge_command(seen)
+    every = [*own_entries(case), *start_entries(case)]
+    for path in dict.fromkeys(one.calls.command for one in every):
+        code, words = judge_command(look_at(Path(path), case.home))
         if not code:
             continue
-        fix = None if code == "other" else partial(_register, case, one.file)
+        fix = None if code == "other" else partial(_register_all, case, path)
         advice = "`recall setup`" if fix else "`recall setup` of the one that you want"
         found.append(Finding("command", "problem" if fix else "note", code, f"{path} {words}", advice, fix))
     yield from found or [Finding("command", "ok", "ok", "what is registered is this recall")]
@@ -236,13 +250,20 @@ def own_launcher(home: Path) -> str:
     return render_launcher(sys.executable, Path(__file__).resolve().parents[2], home)
 
 
-def _register(case: Case, file: Path) -> str:
+def _register_all(case: Case, path: str) -> str:
+    """Register anew wherever a command is named. Raises RecallError."""
+    named = [one for one in (*own_entries(case), *start_entries(case)) if one.calls.command == path]
+    done = [_register(case, one.agent, one.file) for one in _once_a_file(named)]
+    return "; ".join(done) or "nothing calls it any more"
+
+
+def _register(case: Case, agent: Agent, file: Path) -> str:
     """Do what setup does: write the launcher where one is used, and the one entry. Raises RecallError."""
-    wanted: HookEntry = hook_entry(case.home, case.config["hook.budget_ms"])
+    wanted = hook_entry(case.home, case.config["hook.budget_ms"])
     if wanted.command == str(launcher_path(case.home)):
         try:
             write_launcher(case.home)
         except OSError as error:
             raise RecallError(f"{wanted.command}: {error.strerror}") from error
-    outcome = register(file, wanted, case.home)
+    outcome = register(file, wanted, case.home, agent)
     return f"wrote {wanted.command}" if outcome.action == "unchanged" else f"{outcome.action} the entry in {file}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recall.core.errors import ModelError, RecallError, StoreDamaged, StoreError, StoreTooNew
 from recall.daemon.journal import read_entries
-from recall.doctor.case import Case, Finding
+from recall.doctor.case import STATUS_SECONDS, Case, Finding
 from recall.embed.catalog import find_model
 from recall.sources.memory import scan
 from recall.store.connection import open_reader
@@ -22,7 +22,9 @@ from recall.store.reader import Reader
 from recall.store.repair import damaged_files, set_aside
 from recall.text.clean import one_line
 from recall.wire.lock import HeldLock
+from recall.wire.paths import StatePaths
 from recall.wire.spawn import own_command
+from recall.wire.transport import Refused, ask
 
 #: Messages that were answered so long (seconds) after the last look at the notes show that looking fails.
 DAY_SECONDS = 86_400.0
@@ -229,6 +231,14 @@ def rebuild(case: Case) -> str:
     return f"{aside}; {bring_up_to_date(case)}"
 
 
+def _answers(paths: StatePaths) -> bool:
+    try:
+        ask(paths, "status", b"{}", timeout=STATUS_SECONDS)
+    except (OSError, Refused):
+        return False
+    return True
+
+
 def _is_whole(path: Path) -> bool:
     try:
         return quick_check(path)
@@ -238,6 +248,10 @@ def _is_whole(path: Path) -> bool:
 
 def bring_up_to_date(case: Case) -> str:
     """Run `recall index`, which takes its time. Raises RecallError."""
+    if HeldLock.is_held(case.paths.daemon_lock) and not _answers(
+        case.paths
+    ):  # it would be asked to do it, and waited for
+        raise RecallError("the daemon that should do it does not answer; end it first")
     words = [*own_command(), "index", "--home", case.paths.home]
     try:
         done = subprocess.run(

@@ -1,10 +1,60 @@
-"""Sharing with the machines of a team: whether it is configured, and what it says of itself."""
+"""Sharing with the machines of a team: whether it works, as far as this machine knows without asking the server."""
 
+import importlib.util
 from collections.abc import Iterator
+from pathlib import Path
 
+from recall.core.errors import ShareError
 from recall.doctor.case import Case, Finding
+from recall.replica.membership import read_membership
+from recall.share.report import Standing, standing
+
+#: A laptop may be away from the office's network for a weekend; a server that is away for longer is no chance.
+AWAY_SECONDS = 4 * 86_400.0
 
 
-def sharing(_case: Case) -> Iterator[Finding]:
-    """Off unless configured."""
-    yield Finding("sharing", "ok", "off", "nothing is shared with other machines")
+def sharing(case: Case) -> Iterator[Finding]:
+    """Whether this machine takes part in a team, and when records were exchanged last."""
+    files = [Path(case.paths.share), Path(case.paths.share_records)]
+    if odd := [path for path in files if path.exists() and not path.is_file()]:
+        found = f"{odd[0]}: expected a file, found something else"
+        yield Finding("sharing", "problem", "no-file", found, "move it away")
+        return
+    try:
+        member = read_membership(files[0])
+        found_standing = standing(case.paths, member) if member else None
+    except ShareError as error:
+        yield Finding("sharing", "problem", "damaged", str(error), "`recall share sync` fills share.sqlite3 anew")
+        return
+    if found_standing is None:
+        yield Finding("sharing", "ok", "off", "nothing is shared with other machines")
+        return
+    has_driver = importlib.util.find_spec("psycopg") is not None
+    yield from judge_sharing(found_standing, case.now, case.config["share.minutes"], has_driver=has_driver)
+
+
+def judge_sharing(stands: Standing, now: float, minutes: int, *, has_driver: bool) -> list[Finding]:
+    """The findings about a membership; `minutes` between two exchanges, 0 for by hand alone; `has_driver`: whether
+    psycopg is installed. A pure decision."""
+    facts: dict[str, int | float | str] = {
+        "sent": stands.sent, "received": stands.received, "machines": len(stands.machines), "minutes": minutes,
+    }  # fmt: skip
+    found = []
+    if not has_driver:
+        words = f"this machine belongs to the team at {stands.server}, and this recall has no psycopg to reach it"
+        found.append(Finding("sharing", "problem", "no-driver", words, "install recall[share]", None, facts))
+    elif stands.member.paused:
+        words = f"the exchange with {stands.server} is paused"
+        found.append(Finding("sharing", "note", "paused", words, "`recall share resume` goes on", None, facts))
+    elif stands.failed is not None:
+        days = (now - (stands.failing_since or now)) / 86_400
+        words = f"no exchange with {stands.server} has worked for {days:.1f} days: {stands.failed}"
+        state = "problem" if days * 86_400 > AWAY_SECONDS else "note"
+        advice = "`recall share sync` tries now; everything else works meanwhile"
+        found.append(Finding("sharing", state, "failing", words, advice, None, facts))  # type: ignore[arg-type]
+    if not stands.protected:
+        words = f"the way to {stands.server} is not protected: its certificate is not looked at"
+        advice = "join again with ?sslmode=verify-full in the address"
+        found.append(Finding("sharing", "note", "unprotected", words, advice, None, facts))
+    words = f"{stands.sent} records sent, {stands.received} received, {len(stands.machines)} other machines"
+    return found or [Finding("sharing", "ok", "ok", words, facts=facts)]

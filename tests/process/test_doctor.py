@@ -25,6 +25,7 @@ from recall.cli.main import main
 from recall.core.log import MAX_BYTES
 from recall.hook.pipe import PROTOCOL
 from recall.install.place import PROGRAM, Place
+from recall.replica.membership import Membership, new_machine, write_membership
 from recall.sources.projects import encode
 from recall.wire.lock import HeldLock
 from recall.wire.transport import ask
@@ -255,6 +256,11 @@ def failed_run(box: Sandbox) -> None:
     write("index.log", f"{ago(3600)} failed: the disk is full; make room and try again\n")(box)
 
 
+def member(box: Sandbox) -> None:
+    server = "postgresql://ann@db.example/team"
+    write_membership(Path(box.paths.share), Membership(server, new_machine(), "laptop", "ann", new_machine()))
+
+
 def interrupted_installation(box: Sandbox) -> None:
     (Place.of_user().versions / ".new-99999999").mkdir(parents=True)
 
@@ -348,6 +354,8 @@ FAULTS = [
     Fault("schedule", "failed", failed_run),
     Fault("versions", "none-current", no_current_version),
     Fault("versions", "leftovers", interrupted_installation, fixable=True, state="note"),
+    Fault("sharing", "damaged", write("share.json", '{"url": 7}')),
+    Fault("sharing", "unprotected", member, state="note"),
     Fault("others", "hook", lambda box: edit(settings(box), twice_other), state="note"),
     Fault("path", "first", namesake, state="note"),
     Fault("loaded", "memory-too-long", long_memory, state="note"),

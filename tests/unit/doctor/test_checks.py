@@ -14,6 +14,8 @@ from recall.doctor.case import Case, Finding
 from recall.doctor.entries import Entry
 from recall.schedule import agent, units
 from recall.schedule.job import Job
+from recall.setup.agents import CLAUDE
+from recall.setup.entries import HookEntry
 from recall.wire.paths import StatePaths
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and scripts of Unix")
@@ -116,7 +118,7 @@ def program(tmp_path: Path, text: str) -> Entry:
     file = tmp_path / "recall-hook"
     file.write_text(f"#!/bin/sh\n{text}\n")
     file.chmod(0o755)
-    return Entry(tmp_path, {"type": "command", "command": str(file), "args": ["hook", "--home", "/s"]})
+    return Entry(CLAUDE, tmp_path, HookEntry(str(file), ("hook", "--home", "/s"), 5), {})
 
 
 @POSIX
@@ -137,7 +139,9 @@ def test_the_probe_leaves_nothing_and_starts_nothing(
 ) -> None:
     (tmp_path / "t").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
-    entry = Entry(tmp_path, {"command": sys.executable, "args": ["-m", "recall", "hook", "--home", case.paths.home]})
+    entry = Entry(
+        CLAUDE, tmp_path, HookEntry(sys.executable, ("-m", "recall", "hook", "--home", case.paths.home), 5), {}
+    )
     monkeypatch.setattr(answer, "_with_home", lambda args, where: [*args[:-1], where])
     runs = answer.run_hook(case, entry, answer.QUESTIONS[:2], serving=False)
     assert [(run.code, run.out, run.errors) for run in runs] == [(0, b"", b"")] * 2

@@ -55,7 +55,9 @@ def test_the_file_system_of_a_folder_is_that_of_the_innermost_mount(tmp_path: Pa
     ],
 )
 def test_a_timeout_is_a_number_of_seconds_beyond_the_cut_off(keys: Mapping[str, object], code: str) -> None:
-    assert judge_timeout(keys, 300) == code
+    assert judge_timeout(keys, 300, 1) == code
+    scaled = {key: value * 1000 if type(value) in (int, float) else value for key, value in keys.items()}  # type: ignore[operator]
+    assert judge_timeout(scaled, 300, 1000) == code
 
 
 def test_hooks_are_switched_off_by_anybody_and_reserved_by_an_administrator_alone(tmp_path: Path) -> None:
