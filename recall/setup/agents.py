@@ -6,7 +6,8 @@ were run here (Claude Code 2.1.197, Codex 0.171, Qwen Code 0.15.10, Gemini CLI 0
     Claude Code   reads past a byte order mark; no comments; one bad group switches all hooks of the file off
     Codex         reads neither mark nor comments, no empty file, and no other member than `hooks` and `description`;
                   runs a hook only after the person has approved exactly this command
-    Qwen Code     reads both, and writes the file anew when it is started the first time
+    Qwen Code     reads both, and writes the file anew when it is started the first time; it calls a hook at the begin
+                  of a session too, and drops what that prints
     Gemini CLI    reads comments; a mark or a trailing comma keeps it from starting at all
 """
 

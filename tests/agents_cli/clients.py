@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 from platformdirs import user_cache_path
 
-from agents_cli.model_api import ModelApi
+from agents_cli.model_api import ModelApi, Request
 from support import wait_until
 
 # Taken when this file is imported: the tripwire gives the tests another home and drops the RECALL_ variables.
@@ -110,8 +110,8 @@ class Client:
         if kind.name == "codex":
             (self.settings.parent / "config.toml").write_text(_codex_config(api, project), encoding="utf-8")
 
-    def ask(self, prompt: str) -> str:
-        """Ask as a program does; the text that the model got, from the prompt on."""
+    def ask(self, prompt: str) -> Request:
+        """Ask as a program does; what the model got."""
         done = subprocess.run(
             [self._binary, *self.kind.question, prompt], cwd=self.project, env=self.environment,
             stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=2 * PATIENCE,
@@ -119,7 +119,7 @@ class Client:
         assert done.returncode == 0, f"{self.kind.name}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         asked = self.api.wait_for(prompt, 0)
         assert asked is not None, f"{self.kind.name} ended without asking the API\n{done.stdout}\n{done.stderr}"
-        return "\n".join(asked)
+        return asked
 
     @contextmanager
     def terminal(self, *, trust: bool = True) -> Iterator["Terminal"]:
@@ -155,8 +155,8 @@ class Terminal:
             self._wait(lambda: question not in self.screen() or self._sent("Enter"), "the question is answered")
         self._wait(lambda: kind.ready in self.screen(), "the client lets a person type")
 
-    def type(self, prompt: str) -> str:
-        """Type a message, send it, and wait until it has reached the model; the text that the model got with it."""
+    def type(self, prompt: str) -> Request:
+        """Type a message, send it, and wait until it has reached the model; what the model got with it."""
         self._tmux("send-keys", "-l", prompt)
         # Enter together with the text would be taken for a line break of something pasted.
         self._wait(lambda: prompt in self.screen(), f"the client took {prompt!r}")
@@ -164,7 +164,7 @@ class Terminal:
         asked = self._client.api.wait_for(prompt, PATIENCE)
         assert asked is not None, f"{prompt!r} did not reach the API in {PATIENCE:g} s; the screen:\n{self.screen()}"
         self._wait(lambda: "This is answer" in self.screen(), "the client shows an answer")
-        return "\n".join(asked)
+        return asked
 
     def screen(self) -> str:
         """What the terminal shows."""

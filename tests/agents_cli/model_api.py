@@ -5,7 +5,14 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Request(NamedTuple):
+    """What the model got with a prompt: all texts in order, and those from the prompt on, joined by line ends."""
+
+    whole: str
+    added: str
 
 
 class ModelApi:
@@ -28,14 +35,14 @@ class ModelApi:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def wait_for(self, prompt: str, seconds: float) -> list[str] | None:
-        """The texts of the first request that asks this prompt, from the prompt on; None when none comes within
-        `seconds`. Requests without tools are the client's own, such as the one that names the session."""
-        found: list[str] | None = None
+    def wait_for(self, prompt: str, seconds: float) -> Request | None:
+        """The first request that asks this prompt; None when none comes within `seconds`. Requests without tools are
+        the client's own, such as the one that names the session."""
+        found: Request | None = None
 
         def came() -> bool:
             nonlocal found
-            found = next((texts for body in self._server.bodies if (texts := _asked(body, prompt))), None)
+            found = next((asked for body in self._server.bodies if (asked := _asked(body, prompt))), None)
             return found is not None
 
         with self._server.arrival:
@@ -142,12 +149,12 @@ def _candidates(answer: str) -> dict[str, Any]:
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": tokens}
 
 
-def _asked(body: Mapping[str, Any], prompt: str) -> list[str] | None:
+def _asked(body: Mapping[str, Any], prompt: str) -> Request | None:
     if not body.get("tools"):
         return None
     texts = list(_texts(body.get("input") or body.get("messages") or body.get("contents")))
     places = [place for place, text in enumerate(texts) if text.strip() == prompt]
-    return texts[places[-1] :] if places else None
+    return Request("\n".join(texts), "\n".join(texts[places[-1] :])) if places else None
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -16,16 +16,30 @@ JAPANESE = "git のログを見るときページャーを止めるフラグは�
 UNRELATED = "who won the world cup in 1998"
 #: The note that answers the first.
 PAGER = "[memory] git-no-pager — "
+#: How the list of decisions begins; the person's notes are Japanese.
+DECISIONS = "このリポジトリで採用済みの決定記録"
 
 Make = Callable[[str], Client]
 
 
-def set_up(person: Person, client: Client) -> str:
+def set_up(person: Person, client: Client, *options: str) -> str:
     """`recall setup` for one agent, with a budget for a loaded machine; what it printed."""
     state = Path(person.status()["home"])
     state.mkdir(parents=True, mode=0o700, exist_ok=True)
     (state / "config.toml").write_text(CONFIG, encoding="utf-8")
-    return person.recall("setup", "--agent", client.kind.name)
+    return person.recall("setup", "--agent", client.kind.name, *options)
+
+
+def decide(person: Person) -> None:
+    """A decision record in the person's repository, which they have run Claude Code in and trust."""
+    record = person.project / "docs" / "adr" / "0031-queue.md"
+    record.parent.mkdir(parents=True)
+    record.write_text("# 31. Use NATS as the message queue\n\n## Status\n\nAccepted\n\n## Decision\n\nWe do.\n")
+    home = person.settings.parents[1]
+    trusted = {"projects": {str(person.project): {"hasTrustDialogAccepted": True}}}
+    (home / ".claude.json").write_text(json.dumps(trusted))
+    (folder,) = (home / ".claude" / "projects").iterdir()
+    (folder / "s.jsonl").write_text(json.dumps({"type": "user", "cwd": str(person.project)}) + "\n")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -35,8 +49,8 @@ def test_a_typed_message_gets_its_note_in_the_first_request_and_an_unrelated_one
     agent = client(name)
     set_up(person, agent)
     with agent.terminal() as terminal:
-        assert PAGER in terminal.type(JAPANESE)
-        assert "[memory]" not in terminal.type(UNRELATED)
+        assert PAGER in terminal.type(JAPANESE).added
+        assert "[memory]" not in terminal.type(UNRELATED).added
         assert "hook exited" not in terminal.screen()
         assert "failed" not in terminal.screen()
     person.recall("uninstall")
@@ -50,7 +64,28 @@ def test_codex_runs_the_hook_only_for_a_person_who_has_approved_it(person: Perso
     agent = client("codex")
     assert "after you have approved it" in set_up(person, agent)
     with agent.terminal(trust=False) as terminal:
-        assert "[memory]" not in terminal.type(JAPANESE)
+        assert "[memory]" not in terminal.type(JAPANESE).whole
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_session_begins_with_the_accepted_decisions_of_the_repository(
+    name: str, person: Person, client: Make
+) -> None:
+    agent = client(name)
+    decide(person)
+    set_up(person, agent, "--session-start")
+    with agent.terminal() as terminal:
+        first, second = terminal.type("good morning to you"), terminal.type("and how are you today")
+    journal = Path(person.status()["home"]) / "injections.jsonl"
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    assert [line["source"] for line in lines if line.get("event") == "SessionStart"] == ["startup"]
+    # Qwen Code 0.15.10 calls the hook at that moment and drops what it prints.
+    times = 0 if name == "qwen" else 1
+    assert (first.whole.count(DECISIONS), first.whole.count("- 0031 Use NATS")) == (times, times)
+    assert second.whole.count(DECISIONS) == times  # the first one, further up
+    assert DECISIONS not in second.added
+    person.recall("uninstall")
+    assert agent.kind.settings is not None or not agent.settings.exists()
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -59,8 +94,7 @@ def test_what_a_person_typed_is_found_later_and_what_a_program_asked_is_not(
 ) -> None:
     agent = client(name)
     set_up(person, agent)
-    asked = agent.ask("Describe the plumage of the northern goshawk in winter")
-    assert "goshawk" in asked
+    agent.ask("Describe the plumage of the northern goshawk in winter")
     with agent.terminal() as terminal:
         terminal.type("Our kestrel in the shed is fed at seven in the morning")
         terminal.type(JAPANESE)
