@@ -1,4 +1,4 @@
-"""After an upgrade every agent's settings that named the path of one version name the lasting one, in their own shape."""
+"""After an upgrade the settings of all agents that named one version name the lasting path, in their own shape."""
 
 from pathlib import Path
 
