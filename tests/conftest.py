@@ -40,7 +40,7 @@ def tripwire() -> Iterator[None]:
     home = Path(tempfile.mkdtemp(prefix="recall-tripwire-"))
     with pytest.MonkeyPatch.context() as patch:
         for name in [*os.environ]:
-            if name.startswith(("RECALL_", "CLAUDE", "XDG_", "ANTHROPIC_")):
+            if name.startswith(("RECALL_", "CLAUDE", "XDG_", "ANTHROPIC_", "CODEX_", "QWEN_", "GEMINI_")):
                 patch.delenv(name)
         patch.setenv("HOME", str(home))
         patch.setenv("USERPROFILE", str(home))

@@ -144,16 +144,18 @@ def _counts(counts: dict[str, int]) -> str:
 def _hook(paths: StatePaths, config: Config) -> dict[str, Any]:
     """Whether some settings file calls this state folder's hook, and the last day's outcomes."""
     from recall.daemon.journal import last_day
-    from recall.setup.places import settings_files
+    from recall.setup.agents import CLAUDE
+    from recall.setup.places import hook_files
     from recall.setup.registration import entry_in, read_settings
     from recall.setup.settings import hooks_disabled
 
     calls = disabled = False
     missing = None
-    for file in settings_files(Path(paths.home), _claude_folders(config), os.environ, current_folder()):
+    for agent, file in hook_files(Path(paths.home), _claude_folders(config), os.environ, current_folder()):
         try:
-            entry = entry_in(file)
-            disabled = disabled or hooks_disabled(read_settings(file) or b"")
+            entry = entry_in(file, agent)
+            off = hooks_disabled(read_settings(file) or b"", agent)
+            disabled = disabled or (off and (agent is CLAUDE or entry is not None))
         except RecallError:
             continue  # `recall setup` says what is wrong with that file
         if entry and entry.home in (None, paths.home):

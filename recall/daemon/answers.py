@@ -24,6 +24,7 @@ from recall.search.answer import Result, Rules, ask, choose, hand_over, search
 from recall.search.gate import learned
 from recall.search.score import Source
 from recall.search.select import Asker
+from recall.sources.sessions import asked_by_program
 
 #: Most hits that `query` may ask for.
 MAX_LIMIT = 1000
@@ -177,7 +178,7 @@ class Answers:
             return Decision(reason or "command", emptied=True)
         if message is None or reason:
             return Decision(reason) if reason else UNREADABLE
-        return None
+        return Decision("machine") if message.transcript and asked_by_program(message.transcript) else None
 
     def _decide(self, ready: Ready, heads: Heads, message: Message, session: Session) -> Decision:
         """Search for a message and render what the gate and the session let through."""

@@ -30,7 +30,7 @@ def scope_meant(name: str, projects: Projects, known: Iterable[str]) -> frozense
     wanted = name.strip().casefold()
     shared = {key for key in known if key.startswith(TEAM) and key.removeprefix(TEAM).casefold() == wanted}
     try:
-        project = project_meant(name, projects)
+        project = project_meant(name, projects.with_roots(filter(is_path, known)))
     except UsageError:
         if not shared:
             raise

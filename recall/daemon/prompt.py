@@ -46,6 +46,8 @@ START_EVENT = "SessionStart"
 #: What a session starts by. Of these the last two take what was shown out of the conversation; a resumed session, and
 #: a fork of one, hold it still.
 SOURCES = ("startup", "resume", "fork", "clear", "compact")
+#: `gemini -p` puts what the hooks of the session's begin printed before the prompt, our own list among it.
+_ADDED = re.compile(r"\A\s*<hook_context>.*?</hook_context>", re.DOTALL)
 #: A message of fewer different characters ("xxxxxxxxxx") says nothing.
 _FEWEST_CHARACTERS = 4
 
@@ -119,7 +121,7 @@ def read_call(body: bytes) -> Message | Start | None:
     if event == START_EVENT:
         source = _text(fields, "source")
         return Start(source if source in SOURCES else None, *where)
-    return None if prompt is None else Message(prompt.strip(), *where, event or EVENT)
+    return None if prompt is None else Message(_ADDED.sub("", prompt).strip(), *where, event or EVENT)
 
 
 def reason_to_skip(message: Message | None, min_characters: int) -> str | None:

@@ -31,10 +31,3 @@ def hook_files(
         local = settings_path("project", Path(), Path(project))
         files += [HookFile(CLAUDE, local), HookFile(CLAUDE, local.with_name("settings.json"))]
     return list({(file.agent.name, os.path.realpath(file.path)): file for file in files}.values())
-
-
-def settings_files(
-    state: Path, claude_folders: Sequence[Path], environment: Mapping[str, str], project: str | None
-) -> list[Path]:
-    """Those of `hook_files` that are Claude Code's."""
-    return [path for agent, path in hook_files(state, claude_folders, environment, project) if agent is CLAUDE]

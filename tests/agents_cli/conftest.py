@@ -12,17 +12,6 @@ from agents_cli.model_api import ModelApi
 from claude_code.person import Person
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "agents: types prompts into real agents (needs npm and tmux); run with -m agents"
-    )
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    if "agents" not in item.config.option.markexpr.replace("not agents", ""):
-        item.add_marker(pytest.mark.skip(reason="run with -m agents"))
-
-
 @pytest.fixture
 def person() -> Iterator[Person]:
     home = Path(tempfile.mkdtemp(prefix="r-")).resolve()
