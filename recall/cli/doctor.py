@@ -83,7 +83,7 @@ def _text(findings: "Sequence[Finding]", *, fixed: bool) -> str:
 
     lines = []
     for finding in findings:
-        words = one_line("; ".join(filter(None, (finding.found, finding.advice))))
+        words = one_line(" -> ".join(filter(None, (finding.found, finding.advice))))
         hint = " (--fix does it)" if finding.fixable and not fixed else ""
         lines.append(f"{finding.state:<8} {finding.name:<12} {words}{hint}")
     counts = {state: sum(finding.state == state for finding in findings) for state in ("problem", "note", "fixed")}

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.doctor.case import Case, Finding
-from recall.doctor.entries import Entry, own_entries
+from recall.doctor.entries import Entry, own_entries, own_plugins
 from recall.doctor.hook import judge_command, look_at
 from recall.hook.pipe import DEFAULT_BUDGET_MS, OVERHEAD_MS
 from recall.setup.settings import EVENT
@@ -44,18 +44,20 @@ TIGHT = 0.8
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of the command: milliseconds until both streams were closed, None where they never were; its exit code,
-    what it printed; and the milliseconds of the daemon's answer, None where it was not asked or said nothing."""
+    what it printed; the milliseconds of the daemon's answer, None where it was not asked or said nothing; and whether
+    the command has called at all."""
 
     ms: float | None
     code: int
     out: bytes
     errors: bytes
     daemon_ms: float | None
+    called: bool = True
 
 
 def answer(case: Case) -> Iterator[Finding]:
     """Whether the hook answers, and in what time."""
-    own = own_entries(case)
+    own = [*own_entries(case), *own_plugins(case).values()]
     if not own:
         yield Finding("answer", "ok", "none", "no hook to run")
         return
@@ -83,6 +85,11 @@ def judge(runs: Sequence[Run], budget_ms: int, *, serving: bool) -> Finding:
         if run.errors or not _is_answer(run.out):
             where = "into the error stream" if run.errors else "what is no answer"
             return Finding("answer", "problem", "prints", f"the registered command prints {where}", "`recall setup`")
+    if not any(run.called for run in runs):
+        found = (
+            "the registered command ends well and asks nobody: it finds no program of recall to start, or is another"
+        )
+        return Finding("answer", "problem", "asks-nobody", found, "`recall setup` registers this one")
     ms = statistics.median(run.ms or 0.0 for run in runs[1:])
     facts: dict[str, int | float | str] = {"ms": round(ms, 1), "budget_ms": budget_ms}
     if not serving:
@@ -122,6 +129,8 @@ def run_hook(case: Case, entry: Entry, questions: Sequence[str], *, serving: boo
     Raises OSError where no relay can listen.
     """
     with tempfile.TemporaryDirectory(prefix="recall-") as folder, Relay(case, folder, serving=serving) as relay:
+        with contextlib.suppress(OSError):  # Windows, where people may make no links and there is no launcher
+            Path(folder, "bin").symlink_to(case.home / "bin")
         runs = []
         for question in questions:
             runs.append(_run(case, entry, folder, relay, question))
@@ -134,9 +143,10 @@ def _run(case: Case, entry: Entry, folder: str, relay: "Relay", question: str) -
     words = [entry.calls.command, *_with_home(entry.calls.args, folder)]
     cwd = str(case.folder or folder)
     message = json.dumps({"session_id": "doctor", "cwd": cwd, "hook_event_name": EVENT, "prompt": question})
-    environment = {**case.environment, "CLAUDE_CODE_ENTRYPOINT": "cli"}
+    # A plugin's program looks for recall by this variable, where setup has put a launcher too.
+    environment = {**case.environment, "CLAUDE_CODE_ENTRYPOINT": "cli", "RECALL_HOME": folder}
     environment.pop("RECALL_OFF", None)  # the check `switch` speaks of it
-    relay.took_ms = None
+    relay.took_ms, relay.called = None, False
     began = time.perf_counter()
     try:
         done = subprocess.run(
@@ -147,7 +157,7 @@ def _run(case: Case, entry: Entry, folder: str, relay: "Relay", question: str) -
         return Run(None, 0, b"", b"", None)
     ms = (time.perf_counter() - began) * 1000
     relay.settle()
-    return Run(ms, done.returncode, done.stdout, done.stderr, relay.took_ms)
+    return Run(ms, done.returncode, done.stdout, done.stderr, relay.took_ms, relay.called)
 
 
 def _with_home(args: Sequence[str], folder: str) -> list[str]:
@@ -165,6 +175,7 @@ class Relay:
 
     def __init__(self, case: Case, folder: str, *, serving: bool) -> None:
         self.took_ms: float | None = None
+        self.called = False
         self._serving = serving
         self._case = case
         self._idle = threading.Event()
@@ -194,6 +205,7 @@ class Relay:
             except OSError:
                 return  # closed
             self._idle.clear()
+            self.called = True
             with client, contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 client.settimeout(HANGING_SECONDS)
                 self._answer(client)

@@ -82,10 +82,10 @@ def _read(file: HookFile, event: str) -> Iterator[Entry]:
         yield Entry(file.agent, file.path, entry_of(text, node, file.agent), keys)
 
 
-def plugins_with_us(case: Case) -> list[str]:
-    """The enabled plugins of Claude Code whose hooks call recall."""
+def plugin_entries(case: Case) -> dict[str, Entry]:
+    """Those of Claude Code's enabled plugins for messages, by the plugin's name."""
     enabled = enabled_plugins([_loaded(file) for file in case.settings])
-    found = []
+    found: dict[str, Entry] = {}
     for folder in case.claude:
         listed = _loaded(folder / "plugins" / "installed_plugins.json")
         plugins = listed.get("plugins") if isinstance(listed, dict) else None
@@ -93,10 +93,15 @@ def plugins_with_us(case: Case) -> list[str]:
             places = plugins.get(name) if isinstance(plugins, dict) else None
             for place in places if isinstance(places, list) else [places]:
                 root = place.get("installPath") if isinstance(place, dict) else None
-                hooks = hooks_of_plugin(Path(str(root)), _loaded) if root else []
-                if any(_mentions_us(one) for one in hooks):
-                    found.append(name)
-    return list(dict.fromkeys(found))
+                if root and (keys := _in_plugin(Path(str(root)))) is not None:
+                    file = Path(str(root)) / "hooks" / "hooks.json"
+                    found[name] = Entry(CLAUDE, file, _called(keys, str(root)), keys)
+    return found
+
+
+def own_plugins(case: Case) -> dict[str, Entry]:
+    """Those of the state folder that is examined."""
+    return {name: entry for name, entry in plugin_entries(case).items() if _is_own(case, entry)}
 
 
 def load(file: Path) -> Any:
@@ -140,9 +145,18 @@ def _condition(text: str) -> tuple[jsontext.Node, int] | None:
     return None
 
 
-def _mentions_us(hooks: object) -> bool:
-    """Whether a plugin's hooks call recall; a file wraps them in `hooks`, a manifest need not."""
-    return any(_is_ours(keys) for settings in (hooks, {"hooks": hooks}) for keys in _handlers(settings))
+def _in_plugin(root: Path) -> Mapping[str, Any] | None:
+    """The handler of a plugin that calls recall; a file wraps the hooks in `hooks`, a manifest need not."""
+    shapes = [shape for hooks in hooks_of_plugin(root, _loaded) for shape in (hooks, {"hooks": hooks})]
+    return next((keys for shape in shapes for keys in _handlers(shape) if _is_ours(keys)), None)
+
+
+def _called(keys: Mapping[str, Any], root: str) -> HookEntry:
+    """What the client calls for a plugin's handler."""
+    given = keys.get("args")
+    words = [str(keys.get("command") or ""), *(map(str, given) if isinstance(given, list) else ())]
+    command, *args = (word.replace("${CLAUDE_PLUGIN_ROOT}", root) for word in words)
+    return HookEntry(command, tuple(args), 0)
 
 
 def _handlers(settings: Any) -> Iterator[Mapping[str, Any]]:
@@ -155,10 +169,8 @@ def _handlers(settings: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_ours(keys: Mapping[str, Any]) -> bool:
-    given = keys.get("args")
-    return calls_recall(
-        str(keys.get("command") or ""), [str(word) for word in given] if isinstance(given, list) else []
-    )
+    called = _called(keys, "")
+    return calls_recall(called.command, called.args)
 
 
 def _loaded(file: Path) -> Any:

@@ -64,12 +64,12 @@ def _modes(home: Path, mode: int) -> Iterator[Finding]:
         found = f"the disk that holds {home} is read-only"
         yield Finding("permissions", "problem", "read-only-disk", found, "use a state folder on another disk")
     if loose := loose_files(home):
-        found = f"others may read {len(loose)} files in {home}, {loose[0].name} among them"
+        found = f"files in {home} that others may read: {len(loose)}, {loose[0].name} among them"
 
         def close() -> str:
             for path in loose_files(home):
                 path.chmod(path.stat().st_mode & 0o700)
-            return f"took the others' rights to {len(loose)} files away"
+            return "took the others' rights away"
 
         yield Finding("permissions", "note", "open-files", found, "chmod go-rwx", close, {"files": len(loose)})
 

@@ -5,7 +5,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from recall.doctor.entries import (
     entries,
     load,
     own_entries,
-    plugins_with_us,
+    own_plugins,
+    plugin_entries,
     start_entries,
 )
 from recall.setup.agents import CLAUDE, Agent
@@ -88,13 +89,14 @@ def managed_files(folder: Path) -> list[Path]:
 
 def registered(case: Case) -> Iterator[Finding]:
     """Whether some settings file, or a plugin, calls recall with this state folder."""
-    own, all_, plugins = own_entries(case), entries(case), plugins_with_us(case)
+    own, plugins = own_entries(case), own_plugins(case)
+    all_ = [*entries(case), *plugin_entries(case).values()]
     unread = [file.path for file in case.hook_files if not _can_be_read(file) and may_call_us(file.path)]
     if own:
         words = f"registered in {' and '.join(dict.fromkeys(str(entry.file) for entry in own))}"
         yield Finding("hook", "ok", "ok", words, facts={"agents": "/".join(sorted({one.agent.name for one in own}))})
     elif plugins:
-        yield Finding("hook", "ok", "plugin", f"registered by the plugin {plugins[0]}")
+        yield Finding("hook", "ok", "plugin", f"registered by the plugin {next(iter(plugins))}")
     elif all_:
         found = f"{all_[0].file} calls recall with another state folder, {all_[0].home}"
         advice = f"`recall setup --home {case.home}` changes that; `recall doctor --home {all_[0].home}` looks there"
@@ -201,6 +203,11 @@ def command(case: Case) -> Iterator[Finding]:
         fix = None if code == "other" else partial(_register_all, case, path)
         advice = "`recall setup`" if fix else "`recall setup` of the one that you want"
         found.append(Finding("command", "problem" if fix else "note", code, f"{path} {words}", advice, fix))
+    for name, one in own_plugins(case).items():  # its command looks for a program: whether it finds one is run later
+        code, words = judge_command(replace(look_at(Path(one.calls.command), case.home), is_own=True))
+        if code:
+            said = f"the plugin {name} is not whole: {one.calls.command} {words}"
+            found.append(Finding("command", "problem", code, said, "install the plugin again"))
     yield from found or [Finding("command", "ok", "ok", "what is registered is this recall")]
 
 

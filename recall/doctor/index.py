@@ -58,10 +58,10 @@ def _file(case: Case, path: Path) -> Finding:
         checked = quick_check(path)
     except StoreTooNew as error:
         return Finding("index", "problem", "too-new", str(error), "update recall", None, facts)
-    except StoreDamaged as error:
+    except StoreDamaged:
         fix = partial(rebuild, case)
         advice = "`recall index` sets it aside and builds a new one"
-        return Finding("index", "problem", "damaged", str(error), advice, fix, facts)
+        return Finding("index", "problem", "damaged", f"{path} is damaged", advice, fix, facts)
     except StoreError as error:
         return Finding("index", "problem", "unusable", str(error), "mend that, then try again", None, facts)
     if not checked:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from recall.core.errors import SettingsError
 from recall.doctor.case import Case, Finding
 from recall.doctor.daemon import daemon_processes
-from recall.doctor.entries import load, plugins_with_us
+from recall.doctor.entries import load, plugin_entries
 from recall.install.cleanup import remove_leftovers
 from recall.install.in_use import is_in_use
 from recall.install.place import FRESH, Place
@@ -31,7 +31,7 @@ def others(case: Case) -> Iterator[Finding]:
             continue
     for file, settings in read:
         said += [hook_line(command, str(file)) for command in other_hooks(settings)]
-    enabled, ours = enabled_plugins(settings for _, settings in read), plugins_with_us(case)
+    enabled, ours = enabled_plugins(settings for _, settings in read), plugin_entries(case)
     for folder in case.claude:
         said += [plugin_line(plugin) for plugin in hooking_plugins(enabled, folder) if plugin not in ours]
     for line in dict.fromkeys(said):

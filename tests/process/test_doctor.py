@@ -82,6 +82,7 @@ def template() -> Iterator[tuple[Sandbox, Path]]:
 @pytest.fixture
 def ready(template: tuple[Sandbox, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
     box, copy = template
+    box.move_state(box.root / "state")
     for name, value in box.environment().items():
         monkeypatch.setenv(name, value)
     for old in box.root.iterdir():
@@ -333,6 +334,7 @@ FAULTS = [
     Fault("address", "stale", stale_socket, fixable=True, state="note"),
     Fault("address", "no-address", lambda box: Path(box.paths.socket).mkdir(0o700)),
     Fault("answer", "exit-code", script("exit 2")),
+    Fault("answer", "asks-nobody", script("cat > /dev/null")),
     Fault("answer", "prints", script("echo hello")),
     Fault("model", "missing", write("config.toml", f'model = "nobody-knows-it"\n{CONFIG}')),
     Fault("model", "damaged", damaged_model),
@@ -429,6 +431,32 @@ def _key(fault: Fault) -> tuple[str, str]:
 
 def test_more_faults_than_twenty_are_planted() -> None:
     assert len({_key(fault) for fault in FAULTS}) >= 50
+
+
+def test_the_plugin_alone_is_a_registration_and_is_really_run(ready: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready.move_state(ready.home / ".local" / "share" / "recall")  # where a plugin, which names no folder, looks
+    shutil.copytree(ready.root / "state", ready.state)
+    monkeypatch.delenv("RECALL_HOME")
+    plugin = ready.claude / "plugins" / "cache" / "recall"
+    shutil.copytree(Path(__file__).resolve().parents[2] / "plugin", plugin)
+    listed = {"plugins": {"recall@team": [{"installPath": str(plugin)}]}}
+    (ready.claude / "plugins" / "installed_plugins.json").write_text(json.dumps(listed))
+    settings(ready).write_text(json.dumps({"enabledPlugins": {"recall@team": True}}))
+    start(ready)
+    code, found = doctor(ready)
+    assert found == []
+    said = ready.run("doctor").stdout
+    assert "registered by the plugin recall@team" in said
+    assert "a message takes" in said
+    assert not Path(ready.paths.injections).exists(), "the probe has left a trace in the journal"
+    shutil.rmtree(ready.state / "bin")
+    monkeypatch.setenv("PATH", f"{ready.root / 'bin'}:/usr/bin:/bin")  # no program that it could find
+    code, found = doctor(ready)
+    assert ("answer", "asks-nobody") in {(line["name"], line["code"]) for line in found}
+    assert code == 1
+    (plugin / "bin" / "recall").chmod(0o600)
+    code, found = doctor(ready)
+    assert ("command", "not-executable") in {(line["name"], line["code"]) for line in found}
 
 
 def test_several_faults_at_once_are_all_found_and_mended(ready: Sandbox) -> None:

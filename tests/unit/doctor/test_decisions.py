@@ -1,6 +1,7 @@
 """What the checks decide, on plain values."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,8 @@ def run(
         ([run(out=b"hello")], True, "problem", "prints"),
         ([run(out=b'{"additionalContext": "x"}')], True, "problem", "prints"),
         ([run(out=b"[1]")], True, "problem", "prints"),
+        ([replace(run(out=b""), called=False)] * 2, True, "problem", "asks-nobody"),
+        ([replace(run(out=b""), called=False)] * 2, False, "problem", "asks-nobody"),
     ],
 )
 def test_what_runs_of_the_hook_say(runs: list[Run], serving: bool, state: str, code: str) -> None:

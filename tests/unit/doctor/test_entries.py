@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recall.core.errors import SettingsError
 from recall.doctor.case import Case
-from recall.doctor.entries import drop_conditions, entries, load, own_entries, plugins_with_us, without_condition
+from recall.doctor.entries import drop_conditions, entries, load, own_entries, plugin_entries, without_condition
 from recall.wire.paths import StatePaths
 
 OURS = {"type": "command", "command": "/opt/recall", "args": ["hook", "--home", "/s"], "timeout": 5}
@@ -79,7 +79,8 @@ def test_ours_are_found_in_every_file_and_told_apart_by_their_state_folder(case:
 def test_a_plugin_that_calls_recall_is_found(case: Case, tmp_path: Path) -> None:
     root = tmp_path / "plugin"
     (root / "hooks").mkdir(parents=True)
-    (root / "hooks" / "hooks.json").write_text(json.dumps(document(OURS)))
+    ours = {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/bin/recall", "args": ["hook"]}
+    (root / "hooks" / "hooks.json").write_text(json.dumps(document(ours)))
     (tmp_path / "claude" / "plugins").mkdir()
     (tmp_path / "claude" / "plugins" / "installed_plugins.json").write_text(
         json.dumps({"plugins": {"recall@here": [{"installPath": str(root)}], "off@here": [{"installPath": str(root)}]}})
@@ -87,7 +88,9 @@ def test_a_plugin_that_calls_recall_is_found(case: Case, tmp_path: Path) -> None
     (tmp_path / "claude" / "settings.json").write_text(
         json.dumps({"enabledPlugins": {"recall@here": True, "off@here": False, "unknown@here": True}})
     )
-    assert plugins_with_us(case) == ["recall@here"]
+    found = plugin_entries(case)
+    assert list(found) == ["recall@here"]
+    assert found["recall@here"].calls.command == f"{root}/bin/recall"
 
 
 def test_a_settings_file_that_is_no_json_is_an_error_that_names_it(tmp_path: Path) -> None:
