@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -57,8 +58,9 @@ class Team:
 
     def scan(self, kind: Kind) -> Scan:
         """The records of a kind as files. Size and time stand for the content: another one is to be read again."""
-        offers = {path: offer for path, offer in self.offers.items() if offer.kind == kind}
-        projects = {TEAM + offer.project: Project(TEAM + offer.project, offer.project) for offer in offers.values()}
+        offers = [(path, offer) for path, offer in self.offers.items() if offer.kind == kind]
+        names = {offer.project for _, offer in offers}
+        projects = {TEAM + name: Project(TEAM + name, name) for name in names}
         files = [
             FoundFile(
                 kind,
@@ -67,7 +69,7 @@ class Team:
                 int.from_bytes(offer.content[:6]),
                 int.from_bytes(_mark(offer)),
             )
-            for path, offer in sorted(offers.items())
+            for path, offer in sorted(offers, key=itemgetter(0))
         ]
         return Scan(files, [], Projects(projects))
 
@@ -178,24 +180,27 @@ def _offers(records: Path, membership: Path) -> dict[str, Offer]:
 
 
 def _read_offers(connection: sqlite3.Connection, own: str) -> dict[str, Offer]:
-    people = {id_: (name, person) for id_, name, person in connection.execute("SELECT * FROM machine")}
+    connection.execute("BEGIN")  # one moment for all that follows; it ends with the connection
+    people = {id_: (name, plain_name(person)) for id_, name, person in connection.execute("SELECT * FROM machine")}
     named = labels({id_: name for id_, (name, _) in people.items()}, own)
     own_places = {place for (place,) in connection.execute("SELECT place FROM sent WHERE length(content) > 0")}
+    # Read by itself: joined, each of a hundred thousand rows is looked up on its own, which takes four times as long.
+    kinds: dict[bytes, Kind] = dict(connection.execute("SELECT id, kind FROM content"))
     offers: dict[str, Offer] = {}
     seen: set[bytes] = set()
-    for machine, place, content, kind, project, path in connection.execute(
-        """SELECT machine, place, content, kind, project, path FROM holding JOIN content ON content.id = content
+    for machine, place, content, project, path in connection.execute(
+        """SELECT machine, place, content, project, path FROM holding
         WHERE content NOT IN (SELECT content FROM sent) ORDER BY seq, machine, place"""
     ):
+        kind = kinds.get(content)
         # A note's name tells little: two people may each have written their own. A rule's place in a repository does.
         is_ours = kind == "knowledge" and place in own_places
-        if content not in seen and machine in people and not is_ours:
+        if kind is not None and content not in seen and machine in people and not is_ours:
             seen.add(content)
-            person = plain_name(people[machine][1])
             key = f"{TEAM}{machine[:8]}/{place.hex()[:12]}"
             if key in offers:  # somebody took a number that begins alike, to put a record in this one's place
                 key = f"{TEAM}{machine[:8]}/{hashlib.sha256(machine.encode() + place).hexdigest()}"
-            offers[key] = Offer(kind, machine, content, project, path, named[machine], person)
+            offers[key] = Offer(kind, machine, content, project, path, named[machine], people[machine][1])
     return offers
 
 
