@@ -67,6 +67,8 @@ class Row:
     kind: Kind = "knowledge"
     session: str | None = None
     sessions: frozenset[str] = frozenset()
+    origin: str | None = None
+    person: str | None = None
 
 
 @st.composite
