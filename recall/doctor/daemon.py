@@ -61,6 +61,8 @@ def _running(case: Case) -> Finding:
     if build > BUILD:
         found = f"a newer daemon answers ({words}); this is {VERSION}"
         return Finding("daemon", "note", "newer", found, "use the newer recall for commands too", None, facts)
+    if state == "failed":  # why, says the check of the model, or `trouble`
+        return Finding("daemon", "note", state, f"it runs and cannot answer ({words})", "", None, facts)
     return Finding("daemon", "ok", state, words, facts=facts)
 
 
