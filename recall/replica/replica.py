@@ -5,6 +5,7 @@ so that an end at any moment neither loses a change nor takes one twice.
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -121,6 +122,17 @@ class Replica:
     def held(self, contents: Collection[bytes]) -> set[bytes]:
         """Those of the contents that this machine has itself."""
         return self._known("SELECT content FROM sent WHERE content IN ({})", list(contents))
+
+    def counts(self) -> Counter[str]:
+        """How many records of each other machine are here."""
+        with translated(self._path):
+            return Counter(dict(self._connection.execute("SELECT machine, count(*) FROM holding GROUP BY machine")))
+
+    def holds(self, machine: str, place: bytes) -> bool:
+        """Whether something of another machine's place is here."""
+        with translated(self._path):
+            query = "SELECT 1 FROM holding WHERE machine = ? AND place = ?"
+            return self._connection.execute(query, (machine, place)).fetchone() is not None
 
     def apply(self, page: Page) -> None:
         """Take over a page of changes. A change whose content is neither here nor in the page is passed over, and what

@@ -38,14 +38,21 @@ def fields_of(url: str) -> dict[str, str]:
         raise UsageError(f"{expected}, found another one")
     try:
         fields = {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
-        shown(url)
+        _shown(url)
     except (psycopg.Error, ValueError):  # the message would quote the address
         raise UsageError(f"{expected}, found a broken one") from None
     return fields
 
 
 def shown(url: str) -> str:
-    """The address in short, for messages: `host:port/database`."""
+    """The address in short, for messages: `host:port/database`. Of one that somebody broke, nothing."""
+    try:
+        return _shown(url)
+    except ValueError:
+        return "(the address is broken)"
+
+
+def _shown(url: str) -> str:
     parts = urlsplit(url)
     words = parse_qs(parts.query)
     host = words.get("host", [parts.hostname])[-1] or "localhost"
@@ -55,7 +62,10 @@ def shown(url: str) -> str:
 
 def is_protected(url: str) -> bool:
     """Whether nobody between the machines can listen or put himself in the server's place."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
     words = parse_qs(parts.query)
     hosts = {*words.get("host", [parts.hostname or ""]), *words.get("hostaddr", [])}
     return hosts <= _LOCAL or words.get("sslmode") == ["verify-full"]

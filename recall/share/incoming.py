@@ -1,5 +1,6 @@
 """Incoming: what others hold is taken into the replica, page by page. None of it is believed."""
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,8 @@ from recall.share.server import Server
 
 #: Changes that are taken together: some ten megabytes with what a model made of them.
 PAGE = 500
+#: Most records that are taken of one machine: ten times what a busy person has.
+MOST = 20_000
 
 
 @dataclass(slots=True)
@@ -28,16 +31,18 @@ def receive(server: Server, replica: Replica, until: int, model: str, told: Call
     With each text comes what `model` made of it, if somebody has sent that. Raises ShareError.
     """
     received = Received()
+    counts = replica.counts()
     while replica.cursor.seq <= until:
         changes, machines, cursor = server.changes(replica.cursor, until, PAGE)
-        good = [_checked(change, received) for change in changes]
+        good = [_checked(change, received) for change in changes if _has_room(change, replica, counts, received)]
         lacking = replica.lacking(change.content for change in good if change.content is not None)
         records = _records(server, lacking, received)
         wanted = set(records) - replica.held(records)
         if wanted and model:
             _fetch_packs(server, replica, wanted, model)
         replica.apply(Page(good, machines, records, cursor))
-        received.taken += sum(change.content is not None for change in good)
+        refused = set(lacking) - set(records)
+        received.taken += sum(change.content is not None and change.content not in refused for change in good)
         received.gone += sum(change.content is None for change in good)
         told(received)
     return received
@@ -53,6 +58,16 @@ def fetch_packs(server: Server, replica: Replica, model: str) -> None:
 def _fetch_packs(server: Server, replica: Replica, contents: Collection[bytes], model: str) -> None:
     for packs in server.packs(contents, model):
         replica.add_packs(packs, model)
+
+
+def _has_room(change: Change, replica: Replica, counts: Counter[str], received: Received) -> bool:
+    """Whether a change leaves its machine with no more records than are taken of one."""
+    here = replica.holds(change.machine, change.place)
+    if change.content is not None and not here and counts[change.machine] >= MOST:
+        received.refused += 1
+        return False
+    counts[change.machine] += (change.content is not None) - here
+    return True
 
 
 def _checked(change: Change, received: Received) -> Change:

@@ -67,14 +67,16 @@ class Server:
         """One small query; `known` is the change whose mark is asked for. Raises ShareError for a schema that this
         program does not know."""
         row = self._connection.execute(
-            """SELECT team.id, team.version, clock.seq, coalesce(latest.mark, ''), coalesce(known.mark, ''),
-                machine.written, count(holding.place), coalesce(max(holding.seq), 0)
-            FROM team CROSS JOIN clock
-            LEFT JOIN past AS latest ON latest.seq = clock.seq LEFT JOIN past AS known ON known.seq = %s
-            LEFT JOIN machine ON machine.id = %s
-            LEFT JOIN holding ON holding.machine = machine.id AND holding.content IS NOT NULL
-            GROUP BY team.id, team.version, clock.seq, latest.mark, known.mark, machine.written""",
-            [known, self.machine],
+            """SELECT team.id, team.version, clock.seq,
+                coalesce((SELECT mark FROM past WHERE past.seq = clock.seq), ''),
+                coalesce((SELECT mark FROM past WHERE past.seq = %s), ''),
+                (SELECT written FROM machine WHERE id = %s), own.places, own.newest
+            FROM team CROSS JOIN clock CROSS JOIN (
+                SELECT count(*) AS places, coalesce(max(seq), 0) AS newest FROM holding
+                WHERE machine = %s AND content IS NOT NULL
+            ) AS own
+            WHERE team.one = 1 AND clock.one = 1""",
+            [known, self.machine, self.machine],
         ).fetchone()
         if row is None:
             raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
