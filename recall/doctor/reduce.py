@@ -30,9 +30,10 @@ KNOWN = frozenset(
 
 #: Keys of the daemon's log lines whose values are numbers or versions.
 _NUMBERS = frozenset({"version", "pid", "chunks", "seconds"})
+_KEYS = frozenset({*_NUMBERS, "error", "verb"})
 _EVENTS = frozenset(
     "started ended displaced idle look-failed load-failed switched loaded read-failed indexed request-failed "
-    "refused".split()
+    "refused exchange exchange-failed".split()
 )
 _CODES = frozenset({*NO_ANSWER, "replaced"})
 
@@ -135,7 +136,7 @@ class Reducer:
         if key == "at":
             return f"at={'/'.join(_place(part) for part in value.split('/'))}"
         plain = value in _ERRORS if key == "error" else key in _NUMBERS and _NUMBER.fullmatch(value)
-        return f"{key}={value}" if plain else f"{key}=?"
+        return f"{key}={value}" if plain else f"{key if key in _KEYS else '?'}=?"
 
     def _entry(self, item: Any) -> Any:
         """An item of a list of paths, or a table of the rule folders."""

@@ -1,26 +1,28 @@
 """What a bug report keeps of a person's values: never a word that is not ours."""
 
 import json
+import re
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+import recall
 from recall.core.config import SETTINGS, Config
-from recall.doctor.reduce import KNOWN, Reducer, kept, newest
+from recall.doctor.reduce import _EVENTS, Reducer, kept, newest
 
 REDUCER = Reducer(Path("/home/ann"), b"salt")
-WORDS = st.text(min_size=6, max_size=30).filter(
-    lambda word: (
-        word not in KNOWN and "/" not in word and "\0" not in word and not set(word) <= set("#0123456789abcdef.")
-    )
-)
+#: A word that nothing of ours holds, in all that a person may put around it.
+MARK = "quokka"
+WORDS = st.tuples(st.text(max_size=20), st.text(max_size=20)).map(lambda around: f"{around[0]}{MARK}{around[1]}")
+PARTS = WORDS.filter(lambda word: not {"/", "\\", "\0"} & set(word))
+LINES = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=20).map(lambda rest: f"{MARK}{rest}")
 
 
-@given(WORDS)
+@given(PARTS)
 def test_a_part_of_a_path_that_a_person_named_becomes_a_hash(word: str) -> None:
     for path in (f"/home/ann/{word}/.claude", f"/srv/{word}", word):
-        assert word not in REDUCER.path(path)
+        assert MARK not in REDUCER.path(path)
     assert REDUCER.path(f"/home/ann/{word}/.claude").startswith("~/")
 
 
@@ -37,19 +39,21 @@ def test_equal_names_look_equal_within_a_report_and_differ_between_two() -> None
     assert Reducer(Path("/")).name("secret") != Reducer(Path("/")).name("secret")
 
 
-@given(st.text(max_size=80))
+@given(LINES | WORDS)
 def test_no_line_of_a_log_brings_a_text_along(text: str) -> None:
     time = "2026-08-14T09:30:00"
-    assert REDUCER.hook_line(f"{time} {text}") is None or text.split(maxsplit=1)[0] in (
-        "timeout",
-        "started",
-        "busy",
-        "error",
-    )
-    for line in (f"{time} loaded model={text}", f"{time} look-failed error={text} at={text}", f"{time} {text}", text):
-        found = REDUCER.daemon_line(line)
-        rest = (found or "").removeprefix(f"{time} loaded model=").removeprefix(f"{time} look-failed error=")
-        assert found is None or len(text) < 4 or not text.strip() or text not in rest or text.replace(".", "").isdigit()
+    for line in (
+        f"{time} {text} 300",
+        f"{time} timeout {text}",
+        f"{time} loaded model={text}",
+        f"{time} look-failed error={text} at={text}.py:3/{text}",
+        f"{time} refused verb={text}",
+        f"{time} started {text}={text}",
+        f"{time} {text}",
+        text,
+    ):
+        for reduce in (REDUCER.hook_line, REDUCER.daemon_line, REDUCER.index_line):
+            assert MARK not in (reduce(line) or "")
     assert REDUCER.index_line(f"{time} failed: {text}") == f"{time} failed"
 
 
@@ -80,12 +84,22 @@ def test_the_configuration_shows_numbers_and_our_words_alone(word: str) -> None:
     values["knowledge"] = [{"path": f"/srv/{word}", "scope": word, "include": [word], "exclude": []}]
     shown = REDUCER.configuration(values)
     assert set(shown) == {setting.key for setting in SETTINGS}
-    for value in shown.values():
-        assert word not in json.dumps(value, ensure_ascii=False).replace("\\\\", "\\") or word in ("memory", "shared")
+    assert MARK not in json.dumps(shown, ensure_ascii=False)
 
 
 def test_the_usual_configuration_is_shown_as_it_is() -> None:
     assert REDUCER.configuration(Config().values) == dict(Config().values)
+
+
+def test_every_event_that_the_daemon_writes_is_known() -> None:
+    package = Path(recall.__file__).parent
+    written = {
+        name
+        for file in package.rglob("*.py")
+        for name in re.findall(r"\b_?log\.(?:event|failure)\(\s*\"([a-z-]+)\"", file.read_text("utf-8"))
+    }
+    assert len(written) >= 10
+    assert written <= _EVENTS
 
 
 def test_counts_of_unknown_words_are_summed_up() -> None:
