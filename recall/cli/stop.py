@@ -8,7 +8,7 @@ import psutil
 
 from recall.cli.client import call
 from recall.core.errors import DaemonError, DaemonUnreachable
-from recall.wire.lock import HeldLock
+from recall.wire.lock import POLL_SECONDS, HeldLock
 from recall.wire.paths import StatePaths, state_home
 
 HELP = "end the daemon; the next message starts it again"
@@ -47,16 +47,19 @@ def stop(paths: StatePaths) -> bool:
                 f"the daemon of {paths.home} does not end; find the process `recall serve --home {paths.home}` "
                 "and end it by hand"
             )
-        time.sleep(0.02)
+        time.sleep(POLL_SECONDS)
     wait_for_end(process)
     return True
 
 
 def wait_for_end(process: psutil.Process | None) -> None:
-    """Wait for a daemon that has let go of everything: the end of its process takes some moments more."""
+    """Wait for a daemon that has let go of everything: the end of its process takes some moments more. One that ended
+    and whose parent has not asked yet how counts as gone."""
     if process is not None:
+        deadline = time.monotonic() + END_SECONDS
         with contextlib.suppress(psutil.Error):
-            process.wait(END_SECONDS)
+            while process.is_running() and process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
+                time.sleep(POLL_SECONDS)
 
 
 def daemon_process(paths: StatePaths) -> psutil.Process | None:

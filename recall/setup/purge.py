@@ -10,7 +10,7 @@ from recall.wire.paths import StatePaths
 
 #: Everything that any part of recall writes into a state folder, as patterns.
 NAMES = (
-    "config.toml", "index.sqlite3*", "models", "everyday", "gates.toml", "mutes.json", "devices.json",
+    "config.toml", "index.sqlite3*", "models", "everyday", "gates.toml*", "mutes.json*", "devices.json",
     "injections.jsonl*", "daemon.log*", "hook.log*", "index.log*", "daemon.lock", "start.lock", "index.lock",
     "mutes.lock", "share.json", "share.sqlite3*", "share.pass", "share.lock", "endpoint*", "recall.sock",
     "bin/recall-hook", "bin", "backup/*.json", "backup/*.before", "backup", ".*.tmp",
