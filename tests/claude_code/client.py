@@ -84,11 +84,12 @@ class Client:
         return asked.added
 
     @contextmanager
-    def terminal(self) -> Iterator["Terminal"]:
-        """The client in a terminal of its own, ready to be typed into; ended at the end of the context."""
+    def terminal(self, *words: str) -> Iterator["Terminal"]:
+        """The client in a terminal of its own, called with these words, ready to be typed into; ended at the end of the
+        context."""
         terminal = Terminal(self)
         try:
-            terminal.start([self._binary])
+            terminal.start([self._binary, *words])
             yield terminal
         finally:
             terminal.close()
@@ -117,7 +118,7 @@ class Terminal:
         hooks handed to the model with it, None for nothing."""
         self._tmux("send-keys", "-l", prompt)
         # Enter together with the text would be taken for a line break of something pasted.
-        self._wait(lambda: prompt in self.screen().rpartition(_INPUT)[2], f"the client took {prompt!r}")
+        self._wait(lambda: prompt in self._typed(), f"the client took {prompt!r}")
         since = self._client.api.count
         self._tmux("send-keys", "Enter")
         asked = self._client.api.wait_for(prompt, since, PATIENCE)
@@ -126,6 +127,14 @@ class Terminal:
         )
         self._wait(lambda: asked.answer in self.screen(), f"the client shows {asked.answer!r}")
         return asked.added
+
+    def clear(self) -> None:
+        """Begin a new conversation in the same client, as a person does with `/clear`."""
+        self._tmux("send-keys", "-l", "/clear")
+        self._wait(lambda: "/clear" in self._typed(), "the client took /clear")
+        self._tmux("send-keys", "Enter")
+        # The command stands above the line once it is done; what is typed before that may be typed twice.
+        self._wait(lambda: "/clear" in self._above() and "/clear" not in self._typed(), "the conversation is cleared")
 
     def screen(self) -> str:
         """All that the terminal shows, with what has scrolled away."""
@@ -147,6 +156,14 @@ class Terminal:
         except AssertionError:
             process.kill()
             raise
+
+    def _typed(self) -> str:
+        """What stands in the line where a person types, and below it."""
+        return self.screen().rpartition(_INPUT)[2]
+
+    def _above(self) -> str:
+        """What stands above that line."""
+        return self.screen().rpartition(_INPUT)[0]
 
     def _tmux(self, *words: str, check: bool = True) -> str:
         done = subprocess.run(

@@ -18,10 +18,11 @@ _ADDED = re.compile(
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One message as the API got it. `added`: what UserPromptSubmit hooks handed over with it, None for nothing.
-    `answer`: the text that was sent back."""
+    `answer`: the text that was sent back. `whole`: all that stood in the conversation, a string a line or more."""
 
     added: str | None
     answer: str
+    whole: str
 
 
 class MessagesApi:
@@ -157,7 +158,7 @@ def _asked(request: _Request, prompt: str) -> Asked | None:
     for place in reversed(range(len(messages)) if request.body.get("tools") else ()):
         if messages[place].get("role") == "user" and any(text.strip() == prompt for text in _texts(messages[place])):
             added = [text for value in messages[place:] for whole in _texts(value) for text in _ADDED.findall(whole)]
-            return Asked("\n".join(added) if added else None, request.answer)
+            return Asked("\n".join(added) if added else None, request.answer, "\n".join(_texts(messages)))
     return None
 
 
