@@ -11,7 +11,7 @@ from pathlib import Path
 from recall.cli.client import current_folder
 from recall.cli.stop import stop
 from recall.core.config import load_config
-from recall.core.errors import ConfigError, RecallError, SettingsError
+from recall.core.errors import ConfigError, RecallError, SettingsError, UsageError
 from recall.install.place import Place, own_place
 from recall.wire.paths import StatePaths, state_home
 from recall.wire.spawn import is_frozen
@@ -37,6 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
     from recall.setup.purge import purge
 
     paths = StatePaths(state_home(arguments.home))
+    if arguments.purge and Path(paths.share).exists():  # its number is needed to take back what it has shared
+        raise UsageError(
+            "this machine still shares with a team; run `recall share leave` first, with --delete-mine to take back what "
+            "it has shared"
+        )
     place = own_place() or (Place.of_user() if is_frozen() else None)  # unpacked by hand it removes what it installed
     home = Path(paths.home)
     removed, others = _unregister_everywhere(home, _claude_folders(paths))

@@ -117,6 +117,10 @@ def test_pausing_leaving_and_taking_back(pair: tuple[Machine, Machine], database
     aki.command("share", "resume")
     aki.command("share", "sync")
 
+    refused = aki.command("uninstall", "--purge", check=False)
+    assert (refused.returncode, "leave" in refused.stderr) == (2, True)
+    assert Path(aki.paths.index).exists()
+
     aki.command("share", "leave", "--delete-mine", "--yes")
     assert not any(Path(path).exists() for path in (aki.paths.share, aki.paths.share_password))
     assert aki.context("on which days do we deploy the service?", "s-9") is None
