@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -125,7 +126,7 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
     except psycopg.OperationalError as error:
         if _wants_password(error):
             raise NeedsPassword(
-                f"the team's server {shown(url)} wants a password for its user: set "
+                f"the team's server {shown(url)} wants a password for its user{_unused(password_file)}: set "
                 "PGPASSWORD, write it into your pgpass file, or run `recall share join` on a terminal, which asks"
             ) from None
         raise
@@ -142,6 +143,13 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def _unused(password_file: Path) -> str:
+    """That libpq passes over the password that is kept, for others may have read it."""
+    if sys.platform != "win32" and password_file.exists() and password_file.stat().st_mode & 0o077:
+        return f" ({password_file} is not used, for others can read it; `chmod 600` makes it good again)"
+    return ""
 
 
 def _wants_password(error: psycopg.OperationalError) -> bool:
@@ -161,7 +169,11 @@ def _reason(error: psycopg.Error) -> str:
 
 def _sentence(url: str, error: psycopg.Error) -> str:
     if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
-        return f"{shown(url)} holds no team yet; `recall share init` with this address makes one"
+        # PostgreSQL hides a schema from whoever may not use it.
+        return (
+            f"{shown(url)} holds no team yet, or none that this database user may use; `recall share init` with this "
+            "address makes one, and its owner lets a colleague's user in: recall share init ADDRESS --grant ROLE"
+        )
     if isinstance(error, errors.InsufficientPrivilege):
         return (
             f"this database user may not do that on {shown(url)}; its owner grants it: "

@@ -197,7 +197,7 @@ def path_for_others(path: str, project: str, folders: Sequence[Path]) -> str:
         if file.is_relative_to(root):
             parts = file.relative_to(root).parts
             # <claude>/projects/<encoded path>/memory/x.md
-            short = PurePath(*parts[2:] if parts[0] == "projects" and len(parts) > 2 and root != project else parts)
+            short = PurePath(*parts[2:] if parts[:1] == ("projects",) and len(parts) > 2 and root != project else parts)
             break
     else:
         short = PurePath(*file.parts[-2:] if file.parent != Path.home() else file.parts[-1:])

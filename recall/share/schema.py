@@ -3,7 +3,7 @@
 team        one row: the team's number, and how many steps the schema has seen
 clock       one row: the number of the last change. Whoever writes takes the row's lock and holds it to the end, so that
             changes become visible in the order of their numbers, and no machine's own clock matters
-past        a mark, drawn by chance, for each change: whoever remembers one sees it missing on a server that was set up from
+past        a mark, drawn by chance, for each change: whoever remembers one misses it on a server that was set up from
             an older copy, even where others have gone on there
 machine     who takes part; `written` is the last change of its own
 content     records' texts by the SHA-256 of all of it; gone with its last holder
