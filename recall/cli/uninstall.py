@@ -37,11 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recall.setup.purge import purge
 
     paths = StatePaths(state_home(arguments.home))
-    if arguments.purge and Path(paths.share).exists():  # its number is needed to take back what it has shared
-        raise UsageError(
-            "this machine still shares with a team; run `recall share leave` first, with --delete-mine to take back what "
-            "it has shared"
-        )
+    _refuse_while_sharing(paths, purge=arguments.purge)
     place = own_place() or (Place.of_user() if is_frozen() else None)  # unpacked by hand it removes what it installed
     home = Path(paths.home)
     removed, others = _unregister_everywhere(home, _claude_folders(paths))
@@ -72,6 +68,15 @@ def run(arguments: argparse.Namespace) -> int:
     elif names := Place.of_user().names():
         print(f"the packed program stays: {Place.of_user().program(names[-1])} uninstall removes it")
     return 0
+
+
+def _refuse_while_sharing(paths: StatePaths, *, purge: bool) -> None:
+    """Its number in the team would be gone, and with it the only way to take back what it has shared."""
+    if purge and Path(paths.share).exists():
+        raise UsageError(
+            "this machine still shares with a team; run `recall share leave` first, with --delete-mine to take back "
+            "what it has shared"
+        )
 
 
 def _purge(purge: Callable[[StatePaths], list[Path] | None], paths: StatePaths) -> None:

@@ -43,6 +43,9 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("auto", "cpu", "cuda", "coreml"),
     ),
     Setting("gate", "calibrated", "rule for how much is handed over", choices=("calibrated", "gap")),
+    Setting(
+        "session_start", True, "false: sessions begin without the list of decisions, where the hook is called for it"
+    ),
     Setting("hook.budget_ms", 300, "longest time in ms that a message may wait for recall", low=60, high=5000),
     Setting("hook.min_characters", 8, "shorter messages are not searched", low=1, high=1000),
     Setting("daemon.transport", "auto", "auto: unix socket, on Windows loopback TCP", choices=("auto", "unix", "tcp")),

@@ -31,6 +31,7 @@ class Mute:
     `of` is the key of the project or the id of the session, "" for ever; `time` is local, to the second. `signs` are
     the gate's when the record was shown last, empty where that is not known.
     """
+
     path: str
     scope: Scope
     of: str

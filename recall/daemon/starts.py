@@ -73,7 +73,8 @@ class Starts:
             session.compact(start.transcript)
         elif start.emptied:
             session.forget()
-        if not self._engine.config.current()["enabled"]:
+        config = self._engine.config.current()
+        if not (config["enabled"] and config["session_start"]):
             return "disabled"
         if start.source in ("resume", "fork"):
             return "resumed"

@@ -27,6 +27,7 @@ class Decision:
     """One message's outcome; `time` is local. What an older recall wrote lacks `ranked` and what follows it.
 
     `answered` is false for a message that found no answer (hook.log), of which only time, reason and ms are known.
+    `event` stands where no message was asked about: "SessionStart", whose `items` are the list of decisions.
     """
 
     time: datetime
@@ -47,11 +48,12 @@ class Decision:
     held: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     muted: int = 0
+    event: str | None = None
 
     @property
     def searched(self) -> bool:
         """Whether the records were searched for it."""
-        return self.answered and self.reason not in NOT_SEARCHED
+        return self.answered and self.event is None and self.reason not in NOT_SEARCHED
 
 
 def read_decisions(injections: Path, hook_log: Path) -> Iterator[Decision]:
@@ -61,9 +63,11 @@ def read_decisions(injections: Path, hook_log: Path) -> Iterator[Decision]:
 
 
 def choose(decisions: Iterable[Decision], session: str | None, at: datetime | None) -> Decision | None:
-    """The last decision (of a session), or the one nearest to a local time; None where there is none."""
+    """The last decision on a message (of a session), or the one nearest to a local time; None where there is none."""
     chosen = None
     for decision in decisions:
+        if decision.event is not None:
+            continue
         if session is not None and decision.session != session:
             continue
         if chosen is None or at is None or _apart(decision, at) <= _apart(chosen, at):
@@ -87,7 +91,8 @@ def shown_before(decisions: Iterable[Decision], session: str, until: Decision | 
 
 def signs_when_shown(decisions: Iterable[Decision], paths: Collection[str]) -> Mapping[str, float]:
     """The gate's signs of the last decision that showed one of these records; empty where none did."""
-    shown = [decision.signs for decision in decisions if any(path in paths for _, path in decision.items)]
+    messages = (decision for decision in decisions if decision.event is None)
+    shown = [decision.signs for decision in messages if any(path in paths for _, path in decision.items)]
     return shown[-1] if shown else {}
 
 
@@ -144,6 +149,7 @@ def _decision(fields: Mapping[str, Any]) -> Decision | None:
         held=_texts(fields.get("held")),
         cut=_texts(fields.get("cut")),
         muted=int(_number(fields.get("muted"))),
+        event=_text(fields.get("event")),
     )
 
 

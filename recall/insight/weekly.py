@@ -34,8 +34,8 @@ class Figures:
 
 
 def figures(decisions: Iterable[Decision], since: datetime) -> Figures:
-    """The figures of the decisions from a local time on."""
-    chosen = [decision for decision in decisions if decision.time >= since]
+    """The figures of the messages from a local time on."""
+    chosen = [decision for decision in decisions if decision.time >= since and decision.event is None]
     spoken = [decision for decision in chosen if decision.items]
     silent = Counter(decision.reason for decision in chosen if not decision.items)
     timeouts = silent.pop("timeout", 0)

@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from recall.core.types import AnyRecord
-from recall.search.headlines import MAX_NAME, Language, _bytes, _clip, _line
+from recall.search.headlines import MAX_NAME, Language, clip, json_bytes, printed_line
 from recall.sources.succession import short_name
 from recall.text.clean import one_line
 from recall.text.masking import mask
@@ -49,10 +49,10 @@ def render_list(
     line. `unread`: there are more of which it is not known whether they are accepted.
     """
     header = LIST_HEADERS[language]
-    room = limit_bytes - len(_line(header, "SessionStart").encode())
+    room = limit_bytes - len(printed_line(header, "SessionStart").encode())
     kept = _newest(records, room)
     if len(kept) < len(records) or unread:
-        kept = _newest(records, room - _bytes("\n" + _older(len(records), language, unread=unread)))
+        kept = _newest(records, room - json_bytes("\n" + _older(len(records), language, unread=unread)))
     if not kept:
         return None
     lines = [header]
@@ -66,7 +66,7 @@ def render_list(
         lines.append(_of_record(record))
     if len(kept) < len(records) or unread:
         lines.append(_older(len(records) - len(kept), language, unread=unread))
-    return Listed(_line("\n".join(lines), "SessionStart"), tuple(kept))
+    return Listed(printed_line("\n".join(lines), "SessionStart"), tuple(kept))
 
 
 def _newest(records: Iterable[AnyRecord], room: int) -> list[AnyRecord]:
@@ -75,7 +75,7 @@ def _newest(records: Iterable[AnyRecord], room: int) -> list[AnyRecord]:
     folders: set[str] = set()
     for record in records:
         new = () if (folder := _folder(record)) in folders else (_of_folder(folder),)
-        size = sum(_bytes("\n" + line) for line in (*new, _of_record(record)))
+        size = sum(json_bytes("\n" + line) for line in (*new, _of_record(record)))
         if size <= room:
             room -= size
             folders.add(folder)
@@ -99,7 +99,7 @@ def _of_folder(folder: str) -> str:
 
 def _of_record(record: AnyRecord) -> str:
     """The record's line; with the name of its file where the number does not tell that."""
-    name, file = _clip(one_line(mask(record.name).text), MAX_NAME), PurePath(record.path)
+    name, file = clip(one_line(mask(record.name).text), MAX_NAME), PurePath(record.path)
     number = short_name(record.name)
     told = number.isdecimal() and number in file.stem
     return f"- {name}" if told else f"- {name} ({one_line(file.name)})"

@@ -43,7 +43,7 @@ def render(
     Names and descriptions are cut before a headline is dropped, the longest first. A headline is dropped only where
     its label and place alone do not fit; a later one may still take its room.
     """
-    room = limit_bytes - len(_line(HEADERS[language], event).encode())
+    room = limit_bytes - len(printed_line(HEADERS[language], event).encode())
     headlines: list[tuple[str, str, str]] = []
     kept: list[Hit] = []
     for hit in hits[:MAX_HEADLINES]:
@@ -55,11 +55,11 @@ def render(
     if not headlines:
         return None
     texts = [text for _, text, _ in headlines]
-    room += sum(min(_bytes(text), _ELLIPSIS_BYTES) for text in texts)
+    room += sum(min(json_bytes(text), _ELLIPSIS_BYTES) for text in texts)
     lines = [HEADERS[language]]
-    for (before, text, after), share in zip(headlines, _shares([_bytes(t) for t in texts], room), strict=True):
+    for (before, text, after), share in zip(headlines, _shares([json_bytes(t) for t in texts], room), strict=True):
         lines.append(before + _cut(text, share) + after)
-    return Printed(_line("\n".join(lines), event), tuple(kept))
+    return Printed(printed_line("\n".join(lines), event), tuple(kept))
 
 
 def language_of(texts: Iterable[str]) -> Language:
@@ -79,22 +79,22 @@ def place_of(path: str) -> str:
 
 def _parts(hit: Hit) -> tuple[str, str, str]:
     """A headline as what must stand before, the text that may be cut, and what must stand after."""
-    label = f"[{LABELS[hit.kind]} @{_clip(one_line(hit.origin), MAX_NAME)}]" if hit.origin else f"[{LABELS[hit.kind]}]"
-    name = _clip(one_line(hit.name), MAX_NAME)
+    label = f"[{LABELS[hit.kind]} @{clip(one_line(hit.origin), MAX_NAME)}]" if hit.origin else f"[{LABELS[hit.kind]}]"
+    name = clip(one_line(hit.name), MAX_NAME)
     if hit.kind == "conversation":
         date = one_line(hit.date or "")
         return f"{label} {date} " if date else f"{label} ", name, ""
-    description = _clip(one_line(hit.description), MAX_DESCRIPTION)
+    description = clip(one_line(hit.description), MAX_DESCRIPTION)
     place = f" ({place_of(hit.path)})"
     if hit.successor:  # what a reader must not miss is not cut
-        before = f"{label} {name} (superseded by {_clip(one_line(hit.successor), MAX_SUCCESSOR)})"
+        before = f"{label} {name} (superseded by {clip(one_line(hit.successor), MAX_SUCCESSOR)})"
         return before + (" — " if description else ""), description, place
     return f"{label} ", " — ".join(part for part in (name, description) if part), place
 
 
 def _least(before: str, text: str, after: str) -> int:
     """The bytes that a headline needs with its text cut to the ellipsis, the newline before it included."""
-    return _bytes("\n" + before + after) + min(_bytes(text), _ELLIPSIS_BYTES)
+    return json_bytes("\n" + before + after) + min(json_bytes(text), _ELLIPSIS_BYTES)
 
 
 def _shares(wants: Sequence[int], room: int) -> list[int]:
@@ -106,25 +106,27 @@ def _shares(wants: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def _clip(text: str, characters: int) -> str:
+def clip(text: str, characters: int) -> str:
+    """The text, cut to so many characters with an ellipsis."""
     return text if len(text) <= characters else whole(text, characters - 1) + ELLIPSIS
 
 
 def _cut(text: str, limit: int) -> str:
     """The text, or as much of it as fits in `limit` bytes together with an ellipsis."""
-    if _bytes(text) <= limit:
+    if json_bytes(text) <= limit:
         return text
     end, used = 0, _ELLIPSIS_BYTES
-    while (used := used + _bytes(text[end])) <= limit:
+    while (used := used + json_bytes(text[end])) <= limit:
         end += 1
     return whole(text, end).rstrip(" —") + ELLIPSIS
 
 
-def _line(context: str, event: str) -> str:
+def printed_line(context: str, event: str) -> str:
+    """What the hook prints for an event, newline included."""
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
     return json.dumps(output, ensure_ascii=False) + "\n"
 
 
-def _bytes(text: str) -> int:
+def json_bytes(text: str) -> int:
     """The bytes of a text inside a JSON string: UTF-8 after escaping. They add up over parts."""
     return len(json.dumps(text, ensure_ascii=False).encode()) - 2

@@ -28,7 +28,7 @@ class Desk:
             path.write_text(f"# {number}. X\n\n## Status\n\n{status}\n", encoding="utf-8")
             documents.append(Document("knowledge", str(path), "/p", f"{number:04} X", "", ""))
         self.muted: set[str] = set()
-        self.config = {"enabled": True, "language": "en"}
+        self.config = {"enabled": True, "session_start": True, "language": "en"}
         engine = SimpleNamespace(
             config=SimpleNamespace(current=lambda: self.config),
             mutes=SimpleNamespace(muted=lambda session, scope: frozenset(self.muted)),

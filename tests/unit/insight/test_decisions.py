@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall.core.errors import UsageError
-from recall.insight.decisions import choose, moment, read_decisions, shown_before
+from recall.insight.decisions import choose, moment, read_decisions, shown_before, signs_when_shown
 from recall.insight.weekly import figures, percentile
 
 NOW = datetime(2026, 8, 14, 12, 0, 0)
@@ -62,6 +62,17 @@ def test_what_a_session_was_shown_ends_with_its_conversation(tmp_path: Path) -> 
     assert shown_before(found, "s-1", found[0]) == set()
     assert shown_before(found, "s-1") == set()
     assert shown_before(found, "s-2") == set()
+
+
+def test_the_start_of_a_session_is_no_message_but_what_it_listed_was_shown(tmp_path: Path) -> None:
+    start = OLD | {"time": "2026-08-14T09:30:00", "reason": "decisions", "event": "SessionStart", "source": "compact",
+                   "emptied": True, "items": [{"kind": "knowledge", "path": "/adr"}]}  # fmt: skip
+    found = list(read_decisions(*journal(tmp_path, OLD, NEW, start)))
+    assert len(found) == 3
+    assert choose(found, "s-1", None) == found[1]
+    assert shown_before(found, "s-1") == {"/adr"}
+    assert figures(found, datetime(2026, 8, 14)).messages == 2
+    assert signs_when_shown(found, {"/adr"}) == {}
 
 
 @pytest.mark.parametrize("text", ["09:10", "2026-08-14T09:10", "2026-08-14 09:10:00"])
