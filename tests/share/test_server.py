@@ -145,7 +145,7 @@ def test_a_server_that_was_set_up_from_an_older_copy_gets_and_gives_everything(
     if others_first:
         for round_ in range(8):
             for machine in pair:
-                machine.note("third", f"{machine.name} went on to {round_}", "")
+                machine.note(f"later-{round_}", f"{machine.name} went on to {round_}", "")
                 machine.sync(identity="")
     reader.sync(identity="")
     exchanged(team)
