@@ -434,9 +434,9 @@ def hostile_packs(true: dict[bytes, tuple[bytes, bytes]]) -> Iterator[bytes]:
     yield pack({digest: (vector[:-2], sketch)})
     yield pack({digest: (vector * 2, sketch)})
     yield pack({digest: (b"\x00" * len(vector), sketch)})
-    yield pack({digest: (struct.pack("<e", float("nan")) * (len(vector) // 2), sketch)})
-    yield pack({digest: (struct.pack("<e", float("inf")) * (len(vector) // 2), sketch)})
-    yield pack({digest: (struct.pack("<e", 65504.0) * (len(vector) // 2), sketch)})
+    yield pack({digest: (struct.pack("<f", float("nan")) * (len(vector) // 4), sketch)})
+    yield pack({digest: (struct.pack("<f", float("inf")) * (len(vector) // 4), sketch)})
+    yield pack({digest: (struct.pack("<f", 3e38) * (len(vector) // 4), sketch)})
     for _ in range(20):
         yield pack({digest: (vector, noise.randbytes(noise.randrange(len(sketch) + 9)))})
         changed = bytearray(sketch)
