@@ -13,11 +13,12 @@ import argparse
 import math
 import multiprocessing
 import os
+import signal
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,7 @@ from recall.core.config import load_config
 from recall.index.pipeline import run
 from recall.index.sources import GrowingSource, Source, configured_sources, team_sources
 from recall.index.work import Report
+from recall.replica.replica import Replica
 from recall.replica.team import Team
 from recall.share.connection import connected
 from recall.share.server import Server
@@ -56,6 +58,7 @@ def main() -> None:
     asked = parser.parse_args()
     for name in [name for name in os.environ if name.startswith(("RECALL_", "CLAUDE", "PG"))]:
         del os.environ[name]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was made goes, also then
     vectors = Vectors()
     check(vectors)
     print(f"{load_average()}; {asked.machines} machines of {asked.records:,} records: {MIX}", flush=True)
@@ -174,13 +177,18 @@ def sizes(machine: Machine) -> None:
 
 def quiet(machine: Machine, team: Database, way: Proxy, vectors: Vectors) -> None:
     """Nothing is new on either side."""
-    times = [exchanged(machine, vectors).seconds for _ in range(5)]
+    several(machine, vectors)
+    with Replica(Path(machine.paths.share_records)) as replica:
+        waiting = replica.packs()
+        replica.drop_packs(waiting)
+    print(f"  (while {len(waiting):,} packs wait for the index; without them:)")
+    several(machine, vectors)
     way.take()
     with statements(team.server) as asked:
         exchanged(machine, vectors)
     bytes_ = way.take()
-    say("quiet exchange", statistics.median(times), f"median of 5; {traffic(bytes_.up, bytes_.down)}")
-    print(f"  {len(asked)} statements: {'; '.join(' '.join(one.split())[:60] for one in asked)}")
+    words = "; ".join(" ".join(one.split())[:60] for one in asked)
+    print(f"  {traffic(bytes_.up, bytes_.down)}, with {len(asked)} statements: {words}")
     began = time.perf_counter()
     done = machine.command("share", "sync", "--quiet", check=False, PGPASSWORD=team.password)
     if done.returncode:
@@ -189,6 +197,13 @@ def quiet(machine: Machine, team: Database, way: Proxy, vectors: Vectors) -> Non
     began = time.perf_counter()
     records = Team(Path(machine.paths.share_records), Path(machine.paths.share)).offers
     say("looking up what others offer", time.perf_counter() - began, f"{len(records):,} records, as each look does")
+
+
+def several(machine: Machine, vectors: Vectors) -> None:
+    began = time.process_time()
+    times = [exchanged(machine, vectors).seconds for _ in range(5)]
+    busy = (time.process_time() - began) / len(times)
+    say("quiet exchange", statistics.median(times), f"median of {len(times)}; {busy:.2f} s of processor time")
 
 
 def edits(machine: Machine, team: Database, way: Proxy, vectors: Vectors) -> None:
@@ -203,20 +218,16 @@ def edits(machine: Machine, team: Database, way: Proxy, vectors: Vectors) -> Non
     done = exchanged(machine, vectors)
     bytes_ = way.take()
     say("a colleague's edit comes", done.seconds, f"{done.received.taken} record; {traffic(bytes_.up, bytes_.down)}")
-    report = bring_up_to_date(machine, vectors)
-    say("  index takes it over", report.seconds, f"{report.changed} changed, {report.chunks_embedded} chunks embedded")
     write_one(machine, changed._replace(record=replace(changed.record, name="note-own-0")))
     done = exchanged(machine, vectors)
     bytes_ = way.take()
     say("an edit of our own goes", done.seconds, f"{done.sent} record; {traffic(bytes_.up, bytes_.down)}")
 
 
-def exchanged(machine: Machine, vectors: Vectors, told: "object" = None) -> Exchange:
+def exchanged(machine: Machine, vectors: Vectors, told: Callable[[Exchange], None] = lambda _: None) -> Exchange:
     config = load_config(Path(machine.paths.config))
-    return exchange(
-        machine.paths, machine.member, [machine.claude], config, vectors.identity, password=machine.password,
-        told=told if callable(told) else lambda _: None,
-    )  # fmt: skip
+    folders, password = [machine.claude], machine.password
+    return exchange(machine.paths, machine.member, folders, config, vectors.identity, password=password, told=told)
 
 
 def bring_up_to_date(machine: Machine, vectors: Vectors, seconds: float = math.inf) -> Report:

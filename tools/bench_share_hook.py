@@ -4,7 +4,7 @@
 
 First two daemons in turn whose indexes hold as much: one with records of the person's own alone, one with half of them
 from a team, which exchanges records with a real server every few seconds meanwhile (in use it does so every five
-minutes). Then one daemon with 2,000 notes of its own and ever more rows of a team. Records are generated
+minutes). Then daemons side by side, with 2,000 notes of their own and ever more rows of a team. Records are generated
 (tools/bench_share_team.py), the notes that answer are the samples. Trust the ratios of one table.
 """
 
@@ -13,12 +13,13 @@ import itertools
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -48,6 +49,8 @@ import postgres
 QUESTION = "how long do we keep access logs before deleting them?"
 #: Seconds between two exchanges.
 EVERY = 5.0
+#: What lets a machine show what came, and exchange nothing.
+PAUSED = Membership("postgresql://nobody@127.0.0.1/none", new_machine(), "here", "me", new_machine(), paused=True)
 OWN, TEAM, MEANWHILE = "own records alone", "half of them from a team", "  while records are exchanged"
 
 
@@ -63,8 +66,7 @@ def main() -> None:
         with postgres.Server() as server, beside(made, "sharing") as sharing:
             compare(made, sharing, new_team(server, "team"), vectors, notes=asked.notes, calls=asked.calls)
         stop(made.paths)
-        with beside(made, "growing") as growing:
-            grow(growing, vectors, asked.rows, max(asked.calls // 2, 5))
+        grow(made, vectors, asked.rows, max(asked.calls // 2, 5))
         print(f"at the end: {load_average()}")
 
 
@@ -98,11 +100,13 @@ def compare(own: Machine, sharing: Machine, team: Database, vectors: Vectors, *,
     with exchanges.going_on():
         table = take_turns({OWN: own, TEAM: sharing}, exchanges, calls)
     table.show("spawn to end, ms")
+    alone = statistics.median(table.times(OWN))
     for kind in table.calls:
         if kind in (OWN, TEAM, MEANWHILE):
             inside = f"{statistics.median(table.inside(kind)):.1f} ms of it in the daemon" if table.inside(kind) else ""
-            ratio = statistics.median(table.times(kind)) / statistics.median(table.times(OWN))
-            print(f"{kind:<32} {ratio:5.2f} times {OWN}; {inside}")
+            print(f"{kind:<32} {statistics.median(table.times(kind)) / alone:5.2f} times {OWN}; {inside}")
+    with_team = [one.spent for kind in (TEAM, MEANWHILE) for one in table.calls.get(kind, ())]
+    print(f"{'sharing on, all calls':<32} {statistics.median(with_team) / alone:5.2f} times {OWN}")
     print(f"{exchanges.done} exchanges; rows: {rows_in(own):,} and {rows_in(sharing):,}\n", flush=True)
 
 
@@ -172,37 +176,39 @@ def take_turns(machines: dict[str, Machine], exchanges: Exchanges | None, calls:
 
 
 def grow(made: Machine, vectors: Vectors, sizes: Sequence[int], calls: int) -> None:
-    """One daemon, with 2,000 notes of its own and ever more of a team's rows."""
-    write_samples(made)
-    bring_up_to_date(made, vectors)
-    write_notes(made, 2000)
-    fill(made.paths, sources(made), vectors)
-    member = Membership("postgresql://nobody@127.0.0.1/none", new_machine(), "here", "me", new_machine(), paused=True)
-    write_membership(Path(made.paths.share), member)
-    print(
-        f"{'team, rows':>10} {'records':>8} {'hook ms':>8} {'p95':>6} {'/ bare':>7} {'answers':>8} {'daemon ms':>10}",
-        end="",
-    )
-    print(f" {'resident':>11} {'a look':>8} {'index':>8}")
-    records, rows, colleagues = 0, 0, itertools.count(1)
-    for size in sizes:
-        while rows < size:
-            came, in_rows = receive(made, next(colleagues), size - rows)
-            records, rows = records + came, rows + in_rows
-        fill(made.paths, team_sources(made.paths), vectors)
-        daemon = start(made)
-        table = take_turns({OWN: made}, None, calls)
-        times = sorted(table.times(OWN))
-        answers = f"{sum(one.answered for one in table.calls[OWN])}/{calls}"
-        looks = [call(made.paths, "index", timeout=600)["seconds"] for _ in range(2)]
-        print(
-            f"{rows:10,} {records:8,} {statistics.median(times):8.1f} "
-            f"{times[int(0.95 * (len(times) - 1))]:6.1f} {table.ratio(times):7.2f} {answers:>8} "
-            f"{statistics.median(table.inside(OWN) or [float('nan')]):10.1f} {daemon.memory_info().rss / 1e6:8,.0f} MB "
-            f"{looks[-1]:6.1f} s {Path(made.paths.index).stat().st_size / 1e6:5,.0f} MB",
-            flush=True,
-        )
-        stop(made.paths)
+    """Daemons side by side, each with the same 2,000 notes of its own, and with so many rows of a team."""
+    machines: dict[str, Machine] = {}
+    words: list[str] = []
+    with ExitStack() as stack:
+        records, rows, colleagues = 0, 0, itertools.count(1)
+        for size in sorted(sizes):
+            one = stack.enter_context(beside(made, f"rows-{size}"))
+            if machines:
+                before = list(machines.values())[-1]
+                one.claude = before.claude
+                shutil.copytree(before.paths.home, one.paths.home, dirs_exist_ok=True)
+            else:
+                write_samples(one)
+                bring_up_to_date(one, vectors)
+                write_notes(one, 2000)
+                write_membership(Path(one.paths.share), PAUSED)
+                fill(one.paths, sources(one), vectors)
+            while rows < size:
+                came, in_rows = receive(one, next(colleagues), size - rows)
+                records, rows = records + came, rows + in_rows
+            fill(one.paths, team_sources(one.paths), vectors)
+            machines[f"{rows:,} rows of a team"] = one
+            words.append(f"{records:,} records; index {Path(one.paths.index).stat().st_size / 1e6:,.0f} MB")
+        daemons = [start(one) for one in machines.values()]
+        table = take_turns(machines, None, calls)
+        table.show("2,000 notes of one's own, ms")
+        for name, one, daemon, more in zip(machines, machines.values(), daemons, words, strict=True):
+            inside = statistics.median(table.inside(name) or [float("nan")])
+            look = [call(one.paths, "index", timeout=600)["seconds"] for _ in range(2)][-1]
+            resident = daemon.memory_info().rss / 1e6
+            print(
+                f"{name:<32} {inside:6.1f} ms in the daemon; {more}, resident {resident:,.0f} MB; a look {look:.1f} s"
+            )
 
 
 def receive(made: Machine, number: int, most: int) -> tuple[int, int]:
@@ -232,7 +238,7 @@ def write_samples(made: Machine) -> None:
 
 def write_notes(made: Machine, number: int) -> None:
     """Generated notes of the project that is asked in, an hour old."""
-    for place, shared in zip(range(number), notes_of(0), strict=False):
+    for place, shared in zip(range(number), notes_of(900), strict=False):
         one = shared.record
         write_note(made, f"{place}.md", f"---\nname: {one.name}\ndescription: {one.description}\n---\n\n{one.body}\n")
     age(made.home)
