@@ -174,7 +174,9 @@ def _between(unwanted: Sequence[float], share: float, values: Sequence[float]) -
     if allowed >= len(unwanted):
         return values[0]
     highest = unwanted[len(unwanted) - 1 - allowed]
-    return (highest + next((value for value in values if value > highest), 1.0)) / 2
+    next_up = next((value for value in values if value > highest), 1.0)
+    middle = (highest + next_up) / 2
+    return middle if middle > highest else next_up  # of two neighbours the middle is one of them
 
 
 def _fit_gap(cases: Sequence[Case]) -> dict[str, float]:
