@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +14,10 @@ from recall.core.log import Log
 from recall.daemon.engine import Engine, Model
 from recall.embed.memory import release_free_memory
 from recall.index.pipeline import run
-from recall.index.sources import configured_sources, team_sources
+from recall.index.sources import Source, configured_sources, team_sources
 from recall.index.work import Progress, Report
 from recall.sources.projects import Projects, discover
+from recall.wire.paths import StatePaths
 
 #: Seconds between two snapshots of an index that is being built, plus ten times what making one takes.
 REFRESH_SECONDS = 5.0
@@ -38,6 +40,7 @@ class Indexer:
         self._stopping = threading.Event()
         self._requested = False
         self._next_refresh = 0.0
+        self._team = _Team(engine.paths)
 
     def look(self) -> "asyncio.Future[Report | None]":
         """Load the model unless that is done, then bring the index up to date; None when it could not be done now."""
@@ -125,10 +128,7 @@ class Indexer:
             with engine.turnstile.indexing(model.embedder.interrupt):
                 report = run(
                     engine.paths,
-                    [
-                        *configured_sources(folders, projects, engine.config.current()),
-                        *team_sources(engine.paths),
-                    ],
+                    [*configured_sources(folders, projects, engine.config.current()), *self._team.sources(model)],
                     model.embedder,
                     model.late,
                     progress=show,
@@ -136,6 +136,7 @@ class Indexer:
                     stop=is_over,
                 )
             self.problem = ""
+            self._team.done = report.complete
         except StoreBusy:
             pass  # another process is at it; its changes are seen at the next look
         except Exception as error:
@@ -159,3 +160,31 @@ class Indexer:
         if now >= self._next_refresh:
             self._engine.refresh(projects)
             self._next_refresh = time.monotonic() + REFRESH_SECONDS + 10 * (time.monotonic() - now)
+
+
+class _Team:
+    """The team's records as sources, while they or the index have changed: a hundred thousand take two seconds to look
+    over, and change with an exchange only. `done`: whether all that there was is indexed."""
+
+    def __init__(self, paths: StatePaths) -> None:
+        self.done = False
+        self._paths = paths
+        self._seen: tuple[object, ...] = ()
+
+    def sources(self, model: Model) -> list[Source]:
+        """Those of one run under this model."""
+        files = (self._paths.share_records, f"{self._paths.share_records}-wal", self._paths.share)
+        now = (model.embedder.identity, _file(self._paths.index)[:1], *map(_file, files))
+        if self.done and now == self._seen:
+            return []
+        self.done, self._seen = False, now
+        return team_sources(self._paths)
+
+
+def _file(path: str) -> tuple[int, ...]:
+    """What changes with a file: its number first, which another one in its place has not."""
+    try:
+        state = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return ()
+    return state.st_ino, state.st_size, state.st_mtime_ns

@@ -7,6 +7,7 @@ import numpy as np
 
 from recall.core.errors import RecallError
 from recall.embed.encoder import Heads
+from recall.index.reading import team_digest
 from recall.late.late import Late
 from recall.store.entries import Embedded
 from recall.store.writer import Writer
@@ -91,9 +92,15 @@ class Embedding:
         """The model that embeds."""
         return self._embedder.identity
 
-    def take_over(self, stored: Mapping[bytes, tuple[bytes, bytes]], digests: Sequence[bytes]) -> None:
-        """Store what another machine made of texts under the same model, of those that have nothing yet."""
-        wanted = {digest: stored[digest] for digest in self._writer.missing(digests) if digest in stored}
+    def take_over(self, load: Callable[[], Mapping[bytes, tuple[bytes, bytes]]], digests: Sequence[bytes]) -> None:
+        """Store what another machine made of texts of the team under the same model, of those that have nothing yet.
+        `load` gives it, by the digests that its own machine keeps the texts under."""
+        missing = self._writer.missing(digests)
+        if not missing:
+            return
+        self.pause()
+        stored = {team_digest(digest): made for digest, made in load().items()}
+        wanted = {digest: stored[digest] for digest in missing if digest in stored}
         self._writer.put_embedded(self._late.restored(wanted, self._embedder.dimension))
 
     def check(self) -> None:

@@ -41,6 +41,18 @@ class Reading:
         return self.digests if self.headline is None else [self.headline, *self.digests]
 
 
+def digest_of(text: str, *, of_team: bool) -> bytes:
+    """What a text's vectors are kept under. Those of the team are kept apart: what another machine says a model made of
+    a text must never stand for a text of one's own."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return team_digest(digest) if of_team else digest
+
+
+def team_digest(digest: bytes) -> bytes:
+    """The digest of a text of the team, from what its own machine keeps it under."""
+    return hashlib.sha256(b"team" + digest).digest()
+
+
 def prepare(document: Document) -> Reading:
     """Mask a document and cut it. Raises MaskingError where the masker fails.
 
@@ -67,7 +79,7 @@ def prepare(document: Document) -> Reading:
     else:
         chunks = cut(document.name, document.description, document.body)
         headlines = ["\n".join(part for part in (document.name, document.description) if part)[:HEADLINE_CHARACTERS]]
-    digests = [hashlib.sha256(text.encode()).digest() for text in headlines + chunks]
+    digests = [digest_of(text, of_team=document.origin is not None) for text in headlines + chunks]
     return Reading(
         document=document,
         masked=masked,

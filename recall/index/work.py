@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from recall.core.errors import MaskingError, RecallError, SourceError
@@ -169,12 +170,14 @@ class Work:
         waiting: list[_Task] = []
         lacking: set[bytes] = set()
         for task in tasks:
-            missing = {digest for part in self._parts(task) for digest in self._missing(part)}
+            # A file of one record is not read again where nothing of it is missing.
+            parts = list(self._parts(task)) if isinstance(task.source, Source) else None
+            missing = {digest for part in parts or self._parts(task) for digest in self._missing(part)}
             if missing:
                 waiting.append(task)
                 lacking |= missing
             else:
-                for part in self._parts(task):
+                for part in self._parts(task) if parts is None else parts:
                     self._write(part, {})
         done, total = len(tasks) - len(waiting), len(tasks)
         began, before = time.monotonic(), self._embedding.count
@@ -213,7 +216,8 @@ class Work:
                     except MaskingError as error:
                         self._give_up(task, str(error))
                 if reading is not None and task.source.embedded:
-                    self._embedding.take_over(task.source.embedded(path, self._embedding.identity), reading.needed)
+                    load = partial(task.source.embedded, path, self._embedding.identity)
+                    self._embedding.take_over(load, reading.needed)
                 yield _Part(opened, step, step.state(), reading)
         except SourceError as error:
             self._give_up(task, str(error))

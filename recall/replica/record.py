@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import get_args
 
@@ -68,6 +69,7 @@ def _line(text: str, limit: int) -> str:
     return whole(_masked(one_line(text)), limit).strip()
 
 
+@lru_cache(4096)
 def _masked(text: str) -> str:
     return mask(text).text
 

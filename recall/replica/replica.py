@@ -197,6 +197,8 @@ class Replica:
         """Let go of packs, each named by content and model: nobody waits for them."""
         with self._transaction():
             self._connection.executemany("DELETE FROM embedding WHERE content = ? AND model = ?", packs)
+        with translated(self._path):  # they are most of the file
+            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     def contents(self) -> list[bytes]:
         """All contents of others whose text is here."""

@@ -2,8 +2,9 @@
 damaged, or of another format, is thrown away and filled anew.
 
 meta        `cursor`: how far the changes of others are known; `written`: the last of our own that the server has;
-            `seen`: the last of all that was heard of, and its mark;
-            `synced`, `failed`, `failing_since`: how the last exchanges went (seconds since 1970; a sentence)
+            `seen`: the last of all that was heard of, and its mark; `indexed`: the index's generation when packs were
+            let go of last; `synced`, `failed`, `failing_since`: how the last exchanges went (seconds since 1970; a
+            sentence)
 machine     the others, by their numbers, with what they call themselves
 content     a record's text, by the SHA-256 of all of it (`recall.share.record`): whoever holds the same has one of it
 holding     who holds which content, and where: `place` is the SHA-256 of kind, project and path
@@ -128,6 +129,7 @@ def _open(path: Path) -> sqlite3.Connection:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     connection = _connect(path, "rw")
     try:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # counts for a file that holds nothing yet
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")  # what a colleague deletes is not to stay in a free page

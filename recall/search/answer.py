@@ -176,11 +176,10 @@ def _signs(snapshot: Snapshot, asked: Asked, candidates: Sequence[Hit], allowed:
     """What the calibrated gate sees; None where there is no candidate."""
     if not candidates:
         return None
-    by_chance = snapshot.null[allowed].max(axis=0).astype(np.float32)  # the best cosine of each everyday message
-    deviation = float(by_chance.std()) if len(by_chance) else 0.0
+    mean, deviation = snapshot.chance(allowed)
     top = max(hit.signs["cosine"] for hit in candidates)
     return Signs(
-        cosine=(top - float(by_chance.mean())) / deviation if deviation > 1e-6 else 0.0,
+        cosine=(top - mean) / deviation if deviation > 1e-6 else 0.0,
         score=candidates[0].score,
         length=gate.length_of(asked.length),
         everyday=asked.everyday,

@@ -1,7 +1,7 @@
 """The server's address, and the password that goes with it: where that comes from, and that it never shows.
 
-A password is looked for where PostgreSQL's own programs look (PGPASSWORD, the person's pgpass file), then in the state
-folder's `share.pass`, a file of the same form, where a password goes that was typed at the prompt and is to be kept.
+A password is looked for in PGPASSWORD, then in the state folder's `share.pass`, where one goes that was typed at the
+prompt and is to be kept, or without that file in the person's own pgpass file, whose form it has.
 """
 
 from pathlib import Path

@@ -72,7 +72,7 @@ def standing(paths: StatePaths, member: Membership) -> Standing:
                 (received,) = connection.execute("SELECT count(*) FROM content").fetchone()
                 machines = connection.execute(
                     """SELECT id, name, person, count(holding.content) FROM machine
-                    LEFT JOIN holding ON holding.machine = id GROUP BY id ORDER BY name, id"""
+                    JOIN holding ON holding.machine = id GROUP BY id ORDER BY name, id"""
                 ).fetchall()
             finally:
                 connection.close()

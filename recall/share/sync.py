@@ -114,12 +114,11 @@ class _Run:
         self._drop_taken_packs()
         head = self._agree()
         self._send(folders, config)
+        if self.model and self.replica.get("model") != self.model:  # of what came under another one, or without any
+            fetch_packs(self.server, self.replica, self.model)
+            self.replica.put(model=self.model)
         if head.seq >= self.replica.cursor.seq:
             receive(self.server, self.replica, head.seq, self.model, self._came)
-        if self.model and self.replica.get("model") not in ("", self.model):
-            fetch_packs(self.server, self.replica, self.model)
-        if self.model and self.replica.get("model") != self.model:
-            self.replica.put(model=self.model)
 
     def _came(self, received: Received) -> None:
         self.done.received = received
@@ -271,19 +270,19 @@ class _Run:
 
     def _drop_taken_packs(self) -> None:
         """Let go of what the index has taken over, so that it does not lie here twice, and of what no record needs."""
-        packs = self.replica.packs()
-        if not packs:
-            return
-        offers = Team(Path(self.paths.share_records), Path(self.paths.share)).offers
-        paths = {offer.content: path for path, offer in offers.items()}
         with open_extracts(Path(self.paths.index)) as extracts:
-            if extracts is not None:
-                waiting = {
-                    pack
-                    for pack in packs
-                    if pack[0] in paths and pack[1] == self.model and not extracts.texts(paths[pack[0]], self.model)
-                }
-                self.replica.drop_packs(set(packs) - waiting)
+            indexed = str(extracts.generation()) if extracts else ""
+            if extracts is None or self.replica.get("indexed") == indexed or not (packs := self.replica.packs()):
+                return
+            offers = Team(Path(self.paths.share_records), Path(self.paths.share)).offers
+            paths = {offer.content: path for path, offer in offers.items()}
+            waiting = {
+                pack
+                for pack in packs
+                if pack[0] in paths and pack[1] == self.model and not extracts.texts(paths[pack[0]], self.model)
+            }
+            self.replica.drop_packs(set(packs) - waiting)
+            self.replica.put(indexed=indexed)
 
 
 def _batches(found: Iterable[Candidate]) -> Iterable[list[Candidate]]:

@@ -1,7 +1,7 @@
 """Extracts: what sharing takes out of the index, its sessions and what a model made of a file's texts."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,17 +61,11 @@ class Extracts:
             return None
         return {digest: (vector, sketch or b"") for digest, vector, sketch in rows}
 
-    def has(self, digests: Sequence[bytes], model: str) -> bool:
-        """Whether the model has made something of every one of these texts."""
+    def generation(self) -> int:
+        """How often records or vectors have changed since the index was made."""
         with translated(self._path):
-            return all(
-                self._connection.execute(
-                    """SELECT 1 FROM embedding WHERE digest = ? AND background IS NOT NULL
-                    AND model_id = (SELECT id FROM model WHERE identity = ?)""",
-                    (digest, model),
-                ).fetchone()
-                for digest in digests
-            )
+            (value,) = self._connection.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+        return int(value)
 
 
 @contextmanager

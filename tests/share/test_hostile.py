@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recall.core.types import LABELS, AnyRecord, Hit
@@ -396,14 +397,14 @@ def test_of_one_machine_no_more_is_taken_than_a_person_has(
     ask(
         database,
         """INSERT INTO holding SELECT %s, sha256(n::text::bytea), %s, 'api', 'x', %s
-        FROM generate_series(1, 100000) AS n""",
+        FROM generate_series(1, 20000) AS n""",
         mallory.machine, mallory.put({}), seq,
     )  # fmt: skip
     colleague.note("behind", "honest knows what stands behind", "")
     colleague.sync(identity="")
     done = victim.sync(identity="")
     assert sum(id_ == mallory.machine for id_, _ in received(victim)) == 40
-    assert done.received.refused == 100_000 + 60 - 40
+    assert done.received.refused == 20_000 + 60 - 40
     assert [text for id_, text in received(victim) if id_ == colleague.member.machine] == written(colleague)
     # What it changes of what was taken still comes.
     place = ask(database, "SELECT place FROM holding WHERE machine = %s ORDER BY place LIMIT 1", mallory.machine)[0][0]
@@ -526,3 +527,30 @@ def test_what_a_machine_renames_itself_to_is_cut(team: list[Machine], database: 
             assert re.fullmatch(r"[\w.+-]{1,73}", label)
             assert re.fullmatch(rf"[\w.+-]{{1,{MAX_NAME}}}", person)
             assert label != "victim"
+
+
+def test_no_note_of_ones_own_takes_a_vector_from_somebody_else(team: list[Machine], database: Database) -> None:
+    victim, _ = team
+    note = victim.note("pump-house", "The pump house is green", "Green since 1998.")
+    victim.index()
+    with open_extracts(Path(victim.paths.index)) as extracts:
+        true = extracts.texts(str(note), model()[0].identity) if extracts else None
+    assert true
+    note.unlink()
+    for ending in ("", "-wal", "-shm"):
+        Path(victim.paths.index + ending).unlink(missing_ok=True)
+
+    mallory = Mallory(database)
+    text = {"name": "pump-house", "description": "The pump house is green", "body": "Green since 1998."}
+    content = mallory.put({**text, "date": "2026-01-01"})
+    mallory.hold(content)
+    turned = {digest: np.roll(np.frombuffer(vector, "<f4"), 7).tobytes() for digest, (vector, _) in true.items()}
+    mallory.give(content, pack({digest: (turned[digest], sketch) for digest, (_, sketch) in true.items()}))
+    victim.sync()
+    victim.index()  # the false vectors are there before the note is
+    victim.note("pump-house", "The pump house is green", "Green since 1998.")
+    victim.index()
+    with open_extracts(Path(victim.paths.index)) as extracts:
+        found = extracts.texts(str(note), model()[0].identity) if extracts else None
+    assert found is not None
+    assert {digest: vector for digest, (vector, _) in found.items()} == {d: vector for d, (vector, _) in true.items()}

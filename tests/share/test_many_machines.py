@@ -9,6 +9,8 @@ from share.machines import Machine
 #: Told apart from everything else in a dump of the database.
 HOME_CANARY = "canary-stays-at-home-5f1c"
 QUESTION_CANARY = "canary-question-of-a-person-77ab"
+#: Made up; with AKIA before it a key of AWS by its form.
+KEY = "Q7Z4M2X5L5K3J6H2"
 TITLE = "Why the nightly import stalls"
 SHARED_RULE = "---\nname: retries\ndescription: Retry three times with a growing pause\n---\n\nNever retry a payment.\n"
 
@@ -34,7 +36,8 @@ def everything(team: list[Machine], rounds: int = 2) -> None:
 def test_records_edits_and_deletions_of_each_reach_all(tmp_path: Path, database: Database) -> None:
     machines = team_of(20, tmp_path, database)
     first, second, last = machines[0], machines[1], machines[-1]
-    first.note("secret", "Where the key is", "The key is AKIA" + "Q7Z4M2X9L5K3J8H1"[:16])
+    first.note("secret", "Where the key is", "The key is AKIA" + KEY)
+    first.note("plans", "Shared until it is taken back", "We open in Osaka.")
     first.note("private", HOME_CANARY, HOME_CANARY, extra="share: false\n")
     first.open_session(first.project, "talk", TITLE, f"{QUESTION_CANARY} why does the import stall at night?")
     first.open_session(first.project, "untitled", "", f"{QUESTION_CANARY} what is an index?")
@@ -47,23 +50,24 @@ def test_records_edits_and_deletions_of_each_reach_all(tmp_path: Path, database:
     for machine in (second, last):
         own = int(machine.name[-2:])
         others = [f"laptop-{number:02}: port-{number}" for number in range(20) if number != own]
-        assert machine.team_names() == sorted([*others, "laptop-00: secret", f"laptop-00: {TITLE}"])
+        assert machine.team_names() == sorted([*others, "laptop-00: plans", "laptop-00: secret", f"laptop-00: {TITLE}"])
     assert [r.name for r in last.records() if r.kind == "knowledge"] == ["retries"], "a clone's rule is one with ours"
 
     machines[3].note("port-3", "Service 3 moved to port 9103", "Since August.")
     (machines[4].folder(machines[4].project) / "memory" / "port-4.md").unlink()
-    (first.folder(first.project) / "memory" / "secret.md").write_text("---\nname: secret\nshare: false\n---\nmine\n")
+    (first.folder(first.project) / "memory" / "plans.md").write_text("---\nname: plans\nshare: false\n---\nmine\n")
     everything(machines, rounds=1)
     last.sync()
     last.index()
     names = {record.name: record.description for record in last.records() if record.origin is not None}
     assert names["port-3"] == "Service 3 moved to port 9103"
     assert "port-4" not in names
-    assert "secret" not in names
-    assert len(names) == 19 - 1 + 1
+    assert "plans" not in names
+    assert "secret" in names
+    assert len(names) == 19 - 1 + 2
 
     dump = database.dump()
-    for canary in (HOME_CANARY, QUESTION_CANARY, "Q7Z4M2X9L5K3J8H1", str(first.home), "Where the key is"):
+    for canary in ("We open in Osaka", HOME_CANARY, QUESTION_CANARY, KEY, str(first.home)):
         assert canary.encode() not in dump, f"{canary} reached the server"
     assert TITLE.encode() in dump
     assert all(vector in dump for vector in machines[2].vectors("memory")), "what the model made of notes is not there"
