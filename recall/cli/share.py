@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     init.add_argument("--grant", metavar="ROLE", help="let this database role of your colleagues use it")
     for command in (init, verb("join", "join the team on a server that a colleague has set up")):
         command.add_argument("url", metavar="postgresql://USER@HOST/DATABASE")
-        command.add_argument("--name", help="what this machine is called (default: its host name)")
+        command.add_argument("--name", help="what others call this machine (default: its host name)")
         command.add_argument("--person", help="whose it is (default: your user name)")
         command.add_argument(
             "--keep-password", action="store_true", help="keep the password in the state folder, for exchanges later on"
@@ -105,8 +105,10 @@ def _join(arguments: argparse.Namespace, paths: StatePaths) -> int:
         if confirm(question, yes=arguments.keep_password, hint="--keep-password says yes"):
             keep(paths, password)
             print(f"kept the password in {paths.share_password}")
-    print("`recall share preview` shows what would leave this machine, `recall share sync` exchanges records at once;")
-    print("while Claude Code is in use the daemon does it by itself (share.minutes in config.toml)")
+    print(
+        "nothing has left this machine: `recall share preview` shows what would, `recall share sync` exchanges records;"
+    )
+    print("after the first time the daemon does it by itself while it is in use (share.minutes in config.toml)")
     return 0
 
 
@@ -145,9 +147,11 @@ def _status(arguments: argparse.Namespace, paths: StatePaths) -> int:
 def _preview(arguments: argparse.Namespace, paths: StatePaths) -> int:
     """What would leave, record by record: what is printed with --text is all that the server would get of it."""
     from recall.core.errors import MaskingError, SourceError
-    from recall.share.outgoing import candidates
+    from recall.share.outgoing import candidates, meant_by_nothing
 
     config, folders = _settings(paths)
+    for name in meant_by_nothing(folders, config):
+        print(f"recall: config.toml names {name!r} under [share], and no project here is called so", file=sys.stderr)
     found, skipped = candidates(folders, config, Path(paths.index))
     rows = []
     for candidate in sorted(found, key=lambda one: (one.project, one.kind, one.path, one.file)):
@@ -176,15 +180,18 @@ def _preview(arguments: argparse.Namespace, paths: StatePaths) -> int:
 
 def _sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
     from recall.cli.index import index, summary
-    from recall.share.membership import membership
+    from recall.share.membership import agree, membership
     from recall.share.sync import exchange
 
     member = membership(paths)
+    if arguments.quiet and not member.agreed:
+        return 0
     if member.paused:
         raise ShareError("sharing is paused; `recall share resume` goes on with it")
     if arguments.quiet and hasattr(os, "nice"):
         os.nice(10)  # messages go first
     config, folders = _settings(paths)
+    member = agree(paths, member)
     try:
         done = exchange(paths, member, folders, config, _model(config["model"], paths))
     except ShareBusy:
@@ -202,6 +209,8 @@ def _sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
         print(json.dumps(fields, indent=1))
         return 0
     print(", ".join(f"{value} {name.replace('_', ' ')}" for name, value in fields.items() if name != "seconds"))
+    if done.received.refused:
+        print("refused: rows on the server that no recall can have written, or more of one machine than a person has")
     for item in done.skipped[:10]:
         print(f"left out: {item.path}: {item.reason}")
     if done.received.taken or done.received.gone:
@@ -222,9 +231,16 @@ def _leave(arguments: argparse.Namespace, paths: StatePaths) -> int:
     from recall.cli.index import index
     from recall.share.membership import leave, membership
 
-    membership(paths)
-    if arguments.delete_mine and not arguments.yes:
-        require("Take back everything that this machine has shared, from the server and from all others?", "--yes")
+    if not Path(paths.share).exists():
+        membership(paths)
+    if not arguments.yes:
+        require(
+            "Take back everything that this machine has shared, from the server and from all others?"
+            if arguments.delete_mine
+            else "What this machine has shared stays with the team and cannot be taken back later; --delete-mine takes it "
+            "back now. Leave?",
+            "--yes",
+        )
     count = leave(paths, delete=arguments.delete_mine)
     print("left the team; what others had shared is gone from this machine")
     if arguments.delete_mine:

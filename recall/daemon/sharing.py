@@ -26,7 +26,9 @@ class Sharing:
     def look(self, now: float, config: Config) -> None:
         """Start an exchange where one is due; `now` is monotonic, in seconds. Costs one `stat` where none is."""
         member = self._membership.current()
-        if member is None or not is_due(now, self._last, config["share.minutes"], paused=member.paused):
+        if member is None or not member.agreed:
+            return
+        if not is_due(now, self._last, config["share.minutes"], paused=member.paused):
             return
         if self._running is not None and self._running.poll() is None:
             return

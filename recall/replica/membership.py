@@ -20,7 +20,8 @@ _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 @dataclass(frozen=True, slots=True)
 class Membership:
     """`url` names the server, without a password. `machine` tells this machine from all others, whatever its `name` is:
-    32 hexadecimal digits, drawn when it joined. `team` is the server's own such number."""
+    32 hexadecimal digits, drawn when it joined. `team` is the server's own such number.
+    `agreed`: the person has exchanged records by hand; until then nothing leaves by itself."""
 
     url: str
     machine: str
@@ -28,6 +29,7 @@ class Membership:
     person: str
     team: str
     paused: bool = False
+    agreed: bool = False
 
 
 def new_machine() -> str:
@@ -52,7 +54,7 @@ def read_membership(path: Path) -> Membership | None:
         url, machine, name, person, team = (fields[key] for key in ("url", "machine", "name", "person", "team"))
         if not all(isinstance(text, str) for text in (url, name, person, team)) or not is_machine(machine):
             raise ValueError
-        return Membership(url, machine, name, person, team, bool(fields.get("paused", False)))
+        return Membership(url, machine, name, person, team, bool(fields.get("paused")), bool(fields.get("agreed")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

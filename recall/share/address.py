@@ -4,6 +4,7 @@ A password is looked for in PGPASSWORD, then in the state folder's `share.pass`,
 prompt and is to be kept, or without that file in the person's own pgpass file, whose form it has.
 """
 
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -40,8 +41,26 @@ def fields_of(url: str) -> dict[str, str]:
         fields = {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
         _shown(url)
     except (psycopg.Error, ValueError):  # the message would quote the address
+        unknown = _unknown_part(url)
+        if unknown:
+            raise UsageError(
+                f"expected settings of PostgreSQL behind the `?` of the address (like sslmode=verify-full), found "
+                f"{unknown}, which is none; correct it or leave it out"
+            ) from None
         raise UsageError(f"{expected}, found a broken one") from None
     return fields
+
+
+def _unknown_part(url: str) -> str | None:
+    """The name of a setting behind the `?` that PostgreSQL does not know; None where it may be a piece of a password
+    instead, which is no matter for a message."""
+    from psycopg.pq import Conninfo  # noqa: PLC0415
+
+    query = url.partition("?")[2]
+    known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
+    names = [pair.partition("=")[0] for pair in query.split("&")]
+    unknown = [name for name in names if name not in known and re.fullmatch(r"[A-Za-z_]{1,30}", name)]
+    return unknown[0] if unknown and "@" not in query else None
 
 
 def shown(url: str) -> str:
@@ -71,7 +90,11 @@ def is_protected(url: str) -> bool:
     return hosts <= _LOCAL or words.get("sslmode") == ["verify-full"]
 
 
-def keep_password(file: Path, password: str) -> None:
-    """Keep a password in a pgpass file, for the owner's eyes only; it holds for this one server. Raises RecallError."""
-    escaped = password.replace("\\", "\\\\").replace(":", "\\:")
-    replace_bytes(file, f"*:*:*:*:{escaped}\n".encode(), 0o600)
+def keep_password(file: Path, url: str, password: str) -> None:
+    """Keep a password in a pgpass file, for the owner's eyes only; it goes to this server, database and user alone.
+    Raises UsageError, RecallError."""
+    fields = fields_of(url)
+    parts = [fields.get("host") or fields.get("hostaddr"), fields.get("port") or "5432", fields.get("dbname")]
+    words = [*(part or "*" for part in parts), fields.get("user") or "*", password]
+    line = ":".join(word if word == "*" else word.replace("\\", "\\\\").replace(":", "\\:") for word in words)
+    replace_bytes(file, f"{line}\n".encode(), 0o600)

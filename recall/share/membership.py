@@ -50,14 +50,15 @@ def join(paths: StatePaths, wanted: Joining, ask: Callable[[str], str | None]) -
         if password is None:
             raise
         team, machine = _enrol(paths, wanted, url, known, password)
-    member = Membership(url, machine, _name(wanted, known), _person(wanted, known), team)
+    agreed = known is not None and known.agreed and known.team == team
+    member = Membership(url, machine, _name(wanted, known), _person(wanted, known), team, agreed=agreed)
     write_membership(Path(paths.share), member)
     return member, password or environment_password()
 
 
 def keep(paths: StatePaths, password: str) -> None:
     """Keep a password for the exchanges in the background. Raises RecallError."""
-    keep_password(Path(paths.share_password), password)
+    keep_password(Path(paths.share_password), membership(paths).url, password)
 
 
 def pause(paths: StatePaths, *, paused: bool) -> Membership:
@@ -67,17 +68,30 @@ def pause(paths: StatePaths, *, paused: bool) -> Membership:
     return member
 
 
+def agree(paths: StatePaths, member: Membership) -> Membership:
+    """Note that the person wants records to be exchanged, from now on also without being there. Raises RecallError."""
+    if not member.agreed:
+        member = replace(member, agreed=True)
+        write_membership(Path(paths.share), member)
+    return member
+
+
 def leave(paths: StatePaths, *, delete: bool, password: str | None = None) -> int:
     """Take no part any more: what others have shared goes from this machine, and with `delete` what this one has shared
     goes from theirs; how many records. Raises ShareUnreachable where that has to be told the server, and nothing has
-    changed then."""
-    member = membership(paths)
+    changed then. A share.json that cannot be read goes without it."""
+    try:
+        member: Membership | None = membership(paths)
+    except ShareError:
+        if delete or not Path(paths.share).exists():
+            raise
+        member = None
     lock = HeldLock.wait(paths.share_lock, WAIT_SECONDS)
     if lock is None:
         raise ShareError("an exchange of records is under way; try again when it has ended")
     with lock:
         count = 0
-        if delete:
+        if delete and member is not None:
             with connected(member.url, Path(paths.share_password), password) as connection:
                 count = Server(connection, member.machine).leave()
         try:
@@ -110,7 +124,7 @@ def _enrol(
             repeated(connection, lambda: migrate(connection, new_machine(), wanted.grant))
         server = Server(connection, known.machine if known else new_machine())
         head = server.head()
-        if known is not None and known.team != head.team:
+        if known is not None and known.team != head.team and shown(known.url) != shown(url):
             raise ShareError(
                 f"this machine belongs to the team at {shown(known.url)} already; run `recall share leave` first"
             )

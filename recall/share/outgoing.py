@@ -6,12 +6,14 @@ its path below the project. Of a conversation only a title leaves that is no mes
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
 
 from recall.core.config import Config
+from recall.core.errors import SourceError
 from recall.core.types import SHARED, Document, FoundFile, Kind, Skipped
 from recall.index.plan import plan
 from recall.index.reading import prepare
@@ -19,15 +21,17 @@ from recall.index.sources import Source, configured_sources
 from recall.replica.record import TeamRecord, cleaned, place_of, plain_path, plain_project
 from recall.replica.replica import Sent
 from recall.share.titles import given_title
-from recall.sources.files import is_inside
-from recall.sources.notes import read_note
+from recall.sources.files import MAX_NOTE_BYTES, is_inside, read_bytes
 from recall.sources.projects import discover, encode
 from recall.sources.repository import is_path
 from recall.store.entries import Stored
 from recall.store.extracts import Session, open_extracts
+from recall.text.decode import decode_note
 
-#: What a person writes into a note's frontmatter, `share: false`, to keep it at home.
-_AT_HOME = {"false", "no", "off", "0", "never"}
+#: Lines of a note's frontmatter by which it stays at home, however they are spelled: `share` with anything but a yes,
+#: `private` with one. A reader that takes YAML by its letter would send what was meant to stay.
+_SAYS = re.compile(r"""[\s\-'"]*(share|private)['"]?\s*[:\uff1a](.*)""", re.IGNORECASE)
+_YES = {"true", "yes", "on", "y", "1"}
 #: How the project of records is called that belong to all projects, as in `recall status`.
 ALL_PROJECTS = "shared"
 
@@ -71,10 +75,15 @@ class Wanted:
             frozenset(map(str.casefold, config["share.not_projects"])),
         )
 
-    def takes(self, project: str) -> bool:
-        """Whether records of a project of this name are shared."""
-        name = project.casefold()
-        return name not in self.not_projects and (not self.projects or name in self.projects)
+    def takes(self, key: str, project: str) -> bool:
+        """Whether records of a project are shared, by its key and what it is called for others.
+
+        What keeps a project at home holds for every name that it may go by: it is known by its path while a transcript
+        tells that, else by the name of Claude's folder for it, which spells the path with `-`.
+        """
+        if any(is_called(key, name) for name in self.not_projects):
+            return False
+        return not self.projects or project.casefold() in self.projects or key.casefold() in self.projects
 
 
 def candidates(
@@ -100,16 +109,31 @@ def candidates(
         unchanged = {file.path for file in decided.unchanged}
         for file in scan.files:
             project = project_for_others(file.project, names)
-            if wanted.takes(project):
+            if wanted.takes(file.project, project):
                 _add(found, _of_file(source, file, project, folders, changed=file.path not in unchanged))
     if "conversation" in wanted.kinds and config["conversations.enabled"]:
         names = {key: project.name for key, project in projects.by_key.items()}
-        for talk in _conversations(index, names, sent):
+        for key, talk in _conversations(index, names, sent):
             known = sent.get(talk.file)
-            if wanted.takes(talk.project):
+            if wanted.takes(key, talk.project):
                 same = known is not None and (known.size, known.mtime_ns) == (talk.size, talk.mtime_ns)
                 _add(found, replace(talk, changed=not same))
     return list(found.values()), skipped
+
+
+def is_called(key: str, name: str) -> bool:
+    """Whether a project may be meant by a name: the end of its path, in any spelling of that."""
+    if key == SHARED:
+        return name.casefold() == ALL_PROJECTS
+    spelled, wanted = encode(key).casefold(), encode(name.strip().strip("/\\")).casefold()
+    return bool(wanted) and (spelled == wanted or spelled.endswith("-" + wanted.lstrip("-")))
+
+
+def meant_by_nothing(folders: Sequence[Path], config: Config) -> list[str]:
+    """The names in `share.projects` and `share.not_projects` that are those of no project here."""
+    keys = [SHARED, *discover(folders).by_key]
+    listed = dict.fromkeys([*config["share.projects"], *config["share.not_projects"]])
+    return [name for name in listed if not any(is_called(key, name) for key in keys)]
 
 
 def kept_unseen(sent: Mapping[str, Sent], found: Collection[Candidate], skipped: Sequence[Skipped]) -> Iterator[Sent]:
@@ -141,15 +165,17 @@ def _of_file(source: Source, file: FoundFile, project: str, folders: Sequence[Pa
     return Candidate(source.kind, file.path, project, path, file.size, file.mtime_ns, read, changed)
 
 
-def _conversations(index: Path, names: Mapping[str, str], sent: Collection[str]) -> Iterator[Candidate]:
-    """The sessions of the index. One whose transcript is deleted stays with others as long as it stays here."""
+def _conversations(index: Path, names: Mapping[str, str], sent: Collection[str]) -> Iterator[tuple[str, Candidate]]:
+    """The sessions of the index, each with the key of its project. One whose transcript is deleted stays with others as
+    long as it stays here."""
     with open_extracts(index) as extracts:
         sessions = extracts.sessions() if extracts else []
     for session in sessions:
         if session.path in sent or os.path.lexists(session.path):
             project = project_for_others(session.project, names)
             read = partial(_talk, session)
-            yield Candidate("conversation", session.path, project, "", session.size, session.mtime_ns, read)
+            talk = Candidate("conversation", session.path, project, "", session.size, session.mtime_ns, read)
+            yield session.project, talk
 
 
 def _talk(session: Session) -> TeamRecord | None:
@@ -157,8 +183,22 @@ def _talk(session: Session) -> TeamRecord | None:
 
 
 def stays_at_home(path: str) -> bool:
-    """Whether a note says `share: false`. Raises SourceError."""
-    return read_note(path).fields.get("share", "").strip().casefold() in _AT_HOME
+    """Whether a note's frontmatter says `share: false`, or anything near it. Raises SourceError."""
+    try:
+        text = decode_note(read_bytes(path, MAX_NOTE_BYTES))
+    except ValueError as error:
+        raise SourceError(str(error)) from None
+    first, *lines = text.strip().splitlines() or [""]
+    if first.rstrip() != "---":
+        return False
+    for line in lines:
+        if line.rstrip() in ("---", "..."):
+            break
+        if said := _SAYS.fullmatch(line):
+            value = re.split(r"\s#", said[2])[0].strip().strip("\"'").casefold()
+            if (value in _YES) == (said[1].casefold() == "private"):
+                return True
+    return False
 
 
 def record_of(document: Document) -> TeamRecord | None:

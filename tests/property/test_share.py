@@ -27,7 +27,7 @@ from recall.replica.record import (
 )
 from recall.replica.team import labels
 from recall.share.address import checked, is_protected, shown
-from recall.share.outgoing import Wanted, path_for_others, project_for_others
+from recall.share.outgoing import Wanted, is_called, path_for_others, project_for_others
 from recall.sources.projects import encode
 from recall.text.clean import one_line, visible
 
@@ -146,14 +146,13 @@ def test_no_two_machines_are_called_alike(names: dict[str, str], own: str) -> No
 @given(st.sets(PARTS, max_size=3), st.sets(PARTS, max_size=3), PARTS)
 def test_what_stays_at_home_is_never_taken(projects: set[str], not_projects: set[str], name: str) -> None:
     wanted = Wanted({"memory"}, {p.casefold() for p in projects}, {p.casefold() for p in not_projects})
-    taken = wanted.takes(name)
-    assert taken == wanted.takes(name.upper().lower()) or name.upper().lower().casefold() != name.casefold()
+    key = f"/home/anna/work/{name}"
+    taken = wanted.takes(key, name)
     if name.casefold() in {p.casefold() for p in not_projects}:
         assert not taken
-    elif not projects:
-        assert taken
-    else:
-        assert taken == (name.casefold() in {p.casefold() for p in projects})
+        assert not wanted.takes(encode(key), "by another name")
+    elif not any(is_called(key, p) for p in not_projects):
+        assert taken == (not projects or name.casefold() in {p.casefold() for p in projects})
 
 
 @given(

@@ -88,9 +88,18 @@ def test_the_daemon_exchanges_by_itself_while_it_is_in_use(pair: tuple[Machine, 
     aki.note("real-database", "Integration tests use a real database, never a mock", "Mocks hid a broken query.")
     aki.command("index")
     aki.command("share", "sync")
+    ben.command("share", "sync")  # the first time by hand
+    aki.note("second", "Migrations run before the service starts", "An old one broke the start.")
+    aki.command("share", "sync")
     ben.configure("[daemon]\nscan_seconds = 1\n")
     ben.serve()
-    wait_until(lambda: ben.context(QUESTION, os.urandom(4).hex()) is not None, "the daemon has fetched and indexed it")
+    wait_until(
+        lambda: (
+            "second"
+            in (ben.context("do migrations run before or after the service starts?", os.urandom(4).hex()) or "")
+        ),
+        "the daemon has fetched and indexed it",
+    )
     log = Path(ben.paths.daemon_log).read_text()
     assert "exchange" in log
     assert "desk-aki" not in log
