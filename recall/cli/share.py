@@ -237,8 +237,8 @@ def _leave(arguments: argparse.Namespace, paths: StatePaths) -> int:
         require(
             "Take back everything that this machine has shared, from the server and from all others?"
             if arguments.delete_mine
-            else "What this machine has shared stays with the team and cannot be taken back later; --delete-mine takes it "
-            "back now. Leave?",
+            else "What this machine has shared stays with the team and cannot be taken back later; --delete-mine takes "
+            "it back now. Leave?",
             "--yes",
         )
     count = leave(paths, delete=arguments.delete_mine)

@@ -4,6 +4,7 @@ The kernel gives it back when the process ends, however it ends. So the file is 
 age or content; only its time of change says something: when the lock was last taken.
 """
 
+import errno
 import os
 import sys
 import time
@@ -165,9 +166,14 @@ class HeldLock:
 
 
 def _could(lock: Callable[[int], bool], path: str | os.PathLike[str]) -> bool:
-    """Whether a lock could be had at this moment; it is given back at once."""
+    """Whether a lock could be had at this moment; it is given back at once. On a disk that became read-only too."""
     try:
-        handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        try:
+            handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except OSError as error:
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         return True
     try:

@@ -20,8 +20,8 @@ from support import wait_until
     [
         "share: false", "share: False  # private", "share: !!bool false", "share: &a false", "share: n", "share:false",
         "- share: false", "share: false.", "share: none", "share: only me", "share: ~", "share:", "share: いいえ",
-        "share：ｆａｌｓｅ", "'share': 'no'", "  share: false", "SHARE: OFF", "private: true", "share: false\nshare: true",
-        "share: true\nshare: false",
+        "share：ｆａｌｓｅ", "'share': 'no'", "  share: false", "SHARE: OFF", "private: true",
+        "share: false\nshare: true", "share: true\nshare: false",
     ],
 )  # fmt: skip
 def test_whatever_is_no_yes_keeps_a_note_at_home(tmp_path: Path, line: str) -> None:
