@@ -91,8 +91,20 @@ def throw_away(path: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def open_for_reading(path: Path) -> sqlite3.Connection | None:
-    """Open the file read-only; None where there is none, or one that the next exchange fills anew."""
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """The file open for reading only; None where there is none, or one that the next exchange fills anew. Raises
+    ShareError."""
+    with translated(path):
+        connection = _open_for_reading(path)
+        if connection is None:
+            yield None
+            return
+        with contextlib.closing(connection):
+            yield connection
+
+
+def _open_for_reading(path: Path) -> sqlite3.Connection | None:
     if not path.exists():
         return None
     connection = _connect(path, "ro")

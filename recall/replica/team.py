@@ -11,7 +11,6 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -22,7 +21,7 @@ from recall.core.types import TEAM, Document, FoundFile, Kind, Project
 from recall.replica.membership import plain_name, read_membership
 from recall.replica.pack import unpack
 from recall.replica.record import TeamRecord
-from recall.replica.tables import open_for_reading, translated
+from recall.replica.tables import reading
 from recall.sources.knowledge import version_of
 from recall.sources.memory import Scan
 from recall.sources.projects import Projects
@@ -126,12 +125,8 @@ class Team:
 
     def _row(self, query: str, *values: object) -> Any:
         """The one row that a question gives, None for none. Raises ShareError."""
-        with translated(self._records):
-            connection = open_for_reading(self._records)
-            if connection is None:
-                return None
-            with closing(connection):
-                return connection.execute(query, values).fetchone()
+        with reading(self._records) as connection:
+            return connection.execute(query, values).fetchone() if connection else None
 
 
 def machines(records: Path, membership: Path) -> dict[str, tuple[str, str]]:
@@ -139,14 +134,12 @@ def machines(records: Path, membership: Path) -> dict[str, tuple[str, str]]:
     member = read_membership(membership)
     if member is None:
         return {}
-    with translated(records):
-        connection = open_for_reading(records)
-        if connection is None:
-            return {}
-        try:
-            rows = connection.execute("SELECT id, name, person FROM machine ORDER BY name, id").fetchall()
-        finally:
-            connection.close()
+    with reading(records) as connection:
+        rows = (
+            connection.execute("SELECT id, name, person FROM machine ORDER BY name, id").fetchall()
+            if connection
+            else []
+        )
     named = labels({id_: name for id_, name, _ in rows}, member.name)
     return {named[id_]: (id_, plain_name(person)) for id_, _, person in rows}
 
@@ -169,14 +162,8 @@ def _offers(records: Path, membership: Path) -> dict[str, Offer]:
     member = read_membership(membership)
     if member is None:
         return {}
-    with translated(records):
-        connection = open_for_reading(records)
-        if connection is None:
-            return {}
-        try:
-            return _read_offers(connection, member.name)
-        finally:
-            connection.close()
+    with reading(records) as connection:
+        return _read_offers(connection, member.name) if connection else {}
 
 
 def _read_offers(connection: sqlite3.Connection, own: str) -> dict[str, Offer]:

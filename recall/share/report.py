@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.replica.membership import Membership, plain_name
-from recall.replica.tables import open_for_reading, translated
+from recall.replica.tables import reading
 from recall.replica.team import labels
 from recall.share.address import is_protected, shown
 from recall.wire.paths import StatePaths
@@ -63,19 +63,15 @@ def standing(paths: StatePaths, member: Membership) -> Standing:
     meta: dict[str, Any] = {}
     sent = received = 0
     machines: list[tuple[str, str, str, int]] = []
-    with translated(path):
-        connection = open_for_reading(path)
+    with reading(path) as connection:
         if connection is not None:
-            try:
-                meta = dict(connection.execute("SELECT key, value FROM meta"))
-                (sent,) = connection.execute("SELECT count(*) FROM sent WHERE length(content) > 0").fetchone()
-                (received,) = connection.execute("SELECT count(*) FROM content").fetchone()
-                machines = connection.execute(
-                    """SELECT id, name, person, count(holding.content) FROM machine
-                    JOIN holding ON holding.machine = id GROUP BY id ORDER BY name, id"""
-                ).fetchall()
-            finally:
-                connection.close()
+            meta = dict(connection.execute("SELECT key, value FROM meta"))
+            (sent,) = connection.execute("SELECT count(*) FROM sent WHERE length(content) > 0").fetchone()
+            (received,) = connection.execute("SELECT count(*) FROM content").fetchone()
+            machines = connection.execute(
+                """SELECT id, name, person, count(holding.content) FROM machine
+                LEFT JOIN holding ON holding.machine = id GROUP BY id ORDER BY name, id"""
+            ).fetchall()
     named = labels({id_: name for id_, name, _, _ in machines}, member.name)
     return Standing(
         member=member,
@@ -83,7 +79,7 @@ def standing(paths: StatePaths, member: Membership) -> Standing:
         protected=is_protected(member.url),
         sent=sent,
         received=received,
-        machines=[(named[id_], plain_name(person), records) for id_, _, person, records in machines],
+        machines=[(named[id_], plain_name(person), records) for id_, _, person, records in machines if records],
         synced=_number(meta.get("synced")),
         failed=str(meta["failed"]) if meta.get("failed") else None,
         failing_since=_number(meta.get("failing_since")),
