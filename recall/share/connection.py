@@ -15,6 +15,7 @@ from psycopg.abc import PQGen
 
 from recall.core.errors import ShareError, ShareUnreachable
 from recall.share.address import shown
+from recall.share.refusal import reason, refusal
 from recall.share.schema import NAME
 from recall.text.clean import one_line
 
@@ -99,10 +100,7 @@ def translated(url: str) -> Iterator[None]:
     except psycopg.OperationalError as error:
         unreachable = error.sqlstate is None or error.sqlstate[:2] in ("08", "57", "53")
         if unreachable and not isinstance(error, errors.QueryCanceled):
-            raise ShareUnreachable(
-                f"the team's server {shown(url)} does not answer ({_reason(error)}); all else works on, and the next "
-                "sync catches up"
-            ) from None
+            raise _unreachable(url, error) from None
         raise ShareError(_sentence(url, error)) from None
     except psycopg.Error as error:
         raise ShareError(_sentence(url, error)) from None
@@ -124,10 +122,15 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
             **options,  # type: ignore[arg-type]
         )
     except psycopg.OperationalError as error:
-        if _wants_password(error):
+        if error.pgconn and error.pgconn.needs_password:
             raise NeedsPassword(
                 f"the team's server {shown(url)} wants a password for its user{_unused(password_file)}: set "
                 "PGPASSWORD, write it into your pgpass file, or run `recall share join` on a terminal, which asks"
+            ) from None
+        if _refused_password(error):
+            place, advice = _tried(password_file, password)
+            raise NeedsPassword(
+                f"the team's server {shown(url)} refused the password {place} (wrong, or out of date); {advice}"
             ) from None
         raise
     try:
@@ -146,25 +149,52 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
 
 
 def _unused(password_file: Path) -> str:
-    """That libpq passes over the password that is kept, for others may have read it."""
-    if sys.platform != "win32" and password_file.exists() and password_file.stat().st_mode & 0o077:
+    """Why libpq passes over the file of the password that is kept, where there is one."""
+    if not password_file.exists():
+        return ""
+    if sys.platform != "win32" and password_file.stat().st_mode & 0o077:
         return f" ({password_file} is not used, for others can read it; `chmod 600` makes it good again)"
-    return ""
+    return f" ({password_file} holds none for this server, database and user)"
 
 
-def _wants_password(error: psycopg.OperationalError) -> bool:
-    """Whether it is for the lack of a password, or a wrong one; a server may say so in another language."""
+def _refused_password(error: psycopg.OperationalError) -> bool:
+    """Whether a password was sent and is a wrong one; a server may say so in another language."""
+    used = error.pgconn is not None and error.pgconn.used_password
     said = str(error).lower()
-    return "password" in said or "パスワード" in said or bool(error.pgconn and error.pgconn.needs_password)
+    ways = ("password", "ldap", "pam", "radius", "bsd")  # of pg_hba.conf that ask for one
+    return used and (
+        any(f"{way} authentication failed" in said for way in ways)
+        or "パスワード認証" in said
+        or "password retrieved from file" in said  # libpq's own words, whatever the server speaks
+    )
 
 
-def _reason(error: psycopg.Error) -> str:
-    """What libpq says of a connection, in one short line; it names hosts and files, no data and no password."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    words = lines[-1] if lines else type(error).__name__
-    for start in ("connection failed: ", "FATAL:  "):
-        words = words.rpartition(start)[2]
-    return one_line(words)[:200]  # the server chose them
+def _tried(password_file: Path, password: str | None) -> tuple[str, str]:
+    """Where the password came from, by libpq's order, and what to do there."""
+    if password is not None:
+        return "that was given", "try again with the right one; the server's owner sets a new one"
+    kept = password_file.exists()
+    if environment_password():
+        return "in PGPASSWORD", (
+            f"put the right one there, or unset it: the one that is kept in {password_file} is used then"
+            if kept
+            else "put the right one there, or unset it"
+        )
+    if kept:
+        return f"that is kept in {password_file}", "`recall share join ADDRESS --keep-password` puts another one there"
+    return "in your pgpass file (or service file)", "write the right one there"
+
+
+def _unreachable(url: str, error: psycopg.OperationalError) -> ShareError:
+    """What is the matter, by libpq's words or the server's code (PostgreSQL's appendix of error codes)."""
+    if isinstance(error, errors.DiskFull | errors.OutOfMemory):
+        lack = "room on its disk" if isinstance(error, errors.DiskFull) else "memory"
+        return ShareError(f"the team's server {shown(url)} has no {lack} left; its owner has to see to it")
+    told = refusal(url, error)
+    return told or ShareUnreachable(
+        f"the team's server {shown(url)} does not answer ({reason(error)}); see that it runs, and that the address is "
+        "right"
+    )
 
 
 def _sentence(url: str, error: psycopg.Error) -> str:
@@ -182,7 +212,7 @@ def _sentence(url: str, error: psycopg.Error) -> str:
     if isinstance(error, errors.QueryCanceled):
         return f"the team's server {shown(url)} took more than {STATEMENT_SECONDS} s for one step; try again later"
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-        return f"no connection to {shown(url)}: {_reason(error)}"
+        return f"no connection to {shown(url)}: {reason(error)}"
     name = type(error).__name__
     return f"the team's server {shown(url)} refused ({name}{f', {error.sqlstate}' if error.sqlstate else ''})"
 

@@ -15,9 +15,12 @@ embedding   what a model made of a content, packed (recall/replica/pack.py)
 from typing import Any
 
 from recall.core.errors import ShareError
+from recall.text.clean import one_line
 
 #: A schema of its own, so that the database may hold other things.
 NAME = "recall"
+#: The most changes that are believed of a team: a thousand a second would take 285,000 years.
+MOST_CHANGES = 2**53
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -93,11 +96,27 @@ def check_version(version: int) -> None:
         )
 
 
+def check_clock(seq: int) -> None:
+    """Raises ShareError for a number of changes that no team can have made."""
+    if not 0 <= seq <= MOST_CHANGES:
+        raise ShareError(
+            f"expected the number of the team's last change in recall.clock on its server, found {seq}, which no team "
+            "can have reached; nothing was exchanged: let the server's owner set it back to the last number in "
+            "recall.past, or drop the schema recall and run `recall share init` anew"
+        )
+
+
 def _grant(connection: Any, role: str) -> None:
-    from psycopg import sql  # noqa: PLC0415  (nothing but the share commands loads it)
+    from psycopg import errors, sql  # noqa: PLC0415  (nothing but the share commands loads it)
 
     for statement in (
         "GRANT USAGE ON SCHEMA {schema} TO {role}",
         "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
     ):
-        connection.execute(sql.SQL(statement).format(schema=sql.Identifier(NAME), role=sql.Identifier(role)))
+        try:
+            connection.execute(sql.SQL(statement).format(schema=sql.Identifier(NAME), role=sql.Identifier(role)))
+        except (errors.UndefinedObject, errors.ReservedName, errors.SyntaxError):
+            raise ShareError(
+                f'expected a role that the server knows, found none named "{one_line(role)[:63]}"; nothing was '
+                "changed: give its right name, or let the server's owner make it: CREATE ROLE name LOGIN PASSWORD ..."
+            ) from None

@@ -24,7 +24,7 @@ from recall.replica.record import (
 )
 from recall.replica.replica import Change, Cursor
 from recall.share.connection import Connection, repeated
-from recall.share.schema import check_version
+from recall.share.schema import MOST_CHANGES, check_clock, check_version
 
 _DIGEST = 32
 #: Most bytes of packs that are fetched together.
@@ -65,7 +65,7 @@ class Server:
 
     def head(self, known: int = 0) -> Head:
         """One small query; `known` is the change whose mark is asked for. Raises ShareError for a schema that this
-        program does not know."""
+        program does not know, or a clock that somebody set by hand."""
         row = self._connection.execute(
             """SELECT team.id, team.version, clock.seq,
                 coalesce((SELECT mark FROM past WHERE past.seq = clock.seq), ''),
@@ -80,8 +80,9 @@ class Server:
         ).fetchone()
         if row is None:
             raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
-        team, version, *_ = row
+        team, version, seq, *_ = row
         check_version(cast(int, version))
+        check_clock(cast(int, seq))
         return Head(cast(str, team), *cast("tuple[int, str, str, int | None, int, int]", row[2:]))
 
     def enrol(self, name: str, person: str) -> None:
@@ -274,11 +275,19 @@ class Server:
             )
 
     def _tick(self) -> int:
-        row = self._connection.execute("UPDATE clock SET seq = seq + 1 WHERE one = 1 RETURNING seq").fetchone()
+        row = self._connection.execute(
+            # No further than one beyond what is believed: another sum might be none that the column holds.
+            "UPDATE clock SET seq = least(seq, %s) + 1 WHERE one = 1 RETURNING seq",
+            [MOST_CHANGES],
+        ).fetchone()
         if row is None:
             raise ShareError("the team's server holds half a team; run `recall share init` with its address again")
         seq = cast(int, row[0])
-        self._connection.execute("INSERT INTO past (seq, mark) VALUES (%s, %s)", [seq, secrets.token_hex(8)])
+        check_clock(seq)
+        self._connection.execute(  # a number comes again where the clock was set back
+            "INSERT INTO past (seq, mark) VALUES (%s, %s) ON CONFLICT (seq) DO UPDATE SET mark = excluded.mark",
+            [seq, secrets.token_hex(8)],
+        )
         return seq
 
     def _sweep(self, contents: Collection[bytes]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recall.core.config import Config
-from recall.core.errors import MaskingError, RecallError, ShareBusy, ShareError, SourceError
+from recall.core.errors import MaskingError, RecallError, ShareBusy, ShareError, ShareUnreachable, SourceError
 from recall.core.types import Skipped
 from recall.index.plan import trusted_mtime
 from recall.replica.membership import Membership, read_membership
@@ -91,9 +91,11 @@ def _kept(paths: StatePaths, over: Callable[[Replica], Exchange]) -> Exchange:
         except ShareDamaged:
             raise
         except RecallError as error:
+            if isinstance(error, ShareUnreachable):
+                error = ShareUnreachable(f"{error}; all else works on, and the next sync catches up")
             since = replica.get("failing_since") or int(time.time())
             replica.put(failed=str(error), failing_since=since)
-            raise
+            raise error from None
         replica.put(synced=int(time.time()), failed=None, failing_since=None)
     return done
 
@@ -133,7 +135,9 @@ class _Run:
                 "another team lives at this address than the one that this machine joined; if that is right, run "
                 "`recall share leave`, then join again"
             )
-        if head.written is None or head.known != mark:
+        # A number that somebody set by hand has no mark, and after it was set back there is none to miss.
+        beyond = head.seq < self.replica.cursor.seq - 1
+        if head.written is None or head.known != mark or beyond:
             self.replica.reset()  # the server was set up anew, or from an older copy
         if head.written is None:
             self.server.enrol(self.member.name, self.member.person)

@@ -32,6 +32,21 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         checked(url)
 
 
+def test_a_setting_that_postgresql_does_not_know_is_named() -> None:
+    with pytest.raises(UsageError, match=r"expected settings of PostgreSQL .*, found bogus, which is none"):
+        checked("postgresql://h/db?sslmode=require&bogus=1")
+    assert checked("postgresql://h/db?ssl=true")
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:a/?hunter=2@h/db", "postgresql://h/db?hun%74er=2", "postgresql://h/db?h-2=3"]
+)
+def test_a_piece_of_a_password_is_not_named(url: str) -> None:
+    with pytest.raises(UsageError, match="found a broken one") as raised:
+        checked(url)
+    assert "hun" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("url", "protected"),
     [
