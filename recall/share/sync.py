@@ -132,8 +132,8 @@ class _Run:
         head = self.server.head(seq)
         if head.team != self.member.team:
             raise ShareError(
-                "another team lives at this address than the one that this machine joined; if that is right, run "
-                "`recall share leave`, then join again"
+                "another team lives at this address than the one that this machine joined; where the server was set up "
+                "anew, run `recall share join` with the same address again"
             )
         # A number that somebody set by hand has no mark, and after it was set back there is none to miss.
         beyond = head.seq < self.replica.cursor.seq - 1
