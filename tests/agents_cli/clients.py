@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ CACHE = Path(os.environ.get("RECALL_CLIENT_CACHE") or user_cache_path("recall-ag
 PATIENCE = 90.0
 #: Seconds for npm to fetch a client.
 INSTALL_SECONDS = 900.0
+#: Seconds after which Enter is pressed again for a message that has not reached the API.
+_ENTER_SECONDS = 5.0
+#: Seconds in which the screen follows a key.
+_KEY_SECONDS = 1.0
 _COLUMNS, _LINES = 200, 60
 
 
@@ -151,17 +156,20 @@ class Terminal:
         if kind.trust is not None:
             question, yes, no = kind.trust
             self._wait(lambda: question in self.screen(), "the client asks about the new hooks")
-            self._tmux("send-keys", yes if trust else no)
-            self._wait(lambda: question not in self.screen() or self._sent("Enter"), "the question is answered")
+            self._wait(lambda: self._answered(question, yes if trust else no), "the question is answered")
         self._wait(lambda: kind.ready in self.screen(), "the client lets a person type")
 
     def type(self, prompt: str) -> Request:
         """Type a message, send it, and wait until it has reached the model; what the model got with it."""
         self._tmux("send-keys", "-l", prompt)
-        # Enter together with the text would be taken for a line break of something pasted.
         self._wait(lambda: prompt in self.screen(), f"the client took {prompt!r}")
-        self._tmux("send-keys", "Enter")
-        asked = self._client.api.wait_for(prompt, PATIENCE)
+        # Enter soon after the text is a line break of something pasted, and a busy client may drop it: press it again.
+        # Where the message is already on its way the line is empty, and Enter sends nothing.
+        asked: Request | None = None
+        for _ in range(int(PATIENCE / _ENTER_SECONDS)):
+            self._tmux("send-keys", "Enter")
+            if asked := self._client.api.wait_for(prompt, _ENTER_SECONDS):
+                break
         assert asked is not None, f"{prompt!r} did not reach the API in {PATIENCE:g} s; the screen:\n{self.screen()}"
         self._wait(lambda: "This is answer" in self.screen(), "the client shows an answer")
         return asked
@@ -178,8 +186,14 @@ class Terminal:
         for process in alive:
             process.kill()
 
-    def _sent(self, key: str) -> bool:
-        self._tmux("send-keys", key)
+    def _answered(self, question: str, choice: str) -> bool:
+        """Whether the question is gone; else choose once more. A client that has just drawn it drops keys, and Enter
+        alone would take the choice that is marked at first."""
+        screen = self.screen()
+        if question not in screen:
+            return True
+        self._tmux("send-keys", "Enter" if f"› {choice}." in screen else choice)
+        time.sleep(_KEY_SECONDS)  # else a key more would end up in the line for messages
         return False
 
     def _tmux(self, *words: str, check: bool = True) -> str:
