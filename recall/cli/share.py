@@ -191,7 +191,6 @@ def _sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
     if arguments.quiet and hasattr(os, "nice"):
         os.nice(10)  # messages go first
     config, folders = _settings(paths)
-    member = agree(paths, member)
     try:
         done = exchange(paths, member, folders, config, _model(config["model"], paths))
     except ShareBusy:
@@ -202,6 +201,7 @@ def _sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
         if arguments.quiet:  # kept for `recall share status`
             return 1
         raise
+    agree(paths, member)
     if arguments.quiet:
         return 0
     fields = _fields(done)

@@ -21,7 +21,7 @@ from recall.index.sources import configured_sources, team_sources
 from recall.index.work import Report
 from recall.late.late import Late
 from recall.replica.membership import Membership
-from recall.share.membership import Joining, join, membership
+from recall.share.membership import Joining, agree, join, membership
 from recall.share.sync import Exchange, exchange
 from recall.sources.projects import discover
 from recall.store.reader import Reader
@@ -102,11 +102,11 @@ class Machine:
         return membership(self.paths)
 
     def join(self, url: str, password: str, *, make: bool = False, grant: str | None = None) -> Membership:
-        """Join a team; the first machine makes it."""
+        """Join a team, as someone who wants records to be exchanged; the first machine makes it."""
         self.password = password
         wanted = Joining(url, self.name, self.person, make=make, grant=grant)
         member, _ = join(self.paths, wanted, lambda _: password)
-        return member
+        return agree(self.paths, member)
 
     def sync(self, *, url: str | None = None, identity: str | None = None) -> Exchange:
         """Exchange records with the server."""

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from recall.core.errors import ShareError, UsageError
-from recall.share.address import checked
+from recall.share.address import checked, keep_password
 from recall.share.connection import NeedsPassword
 from recall.share.membership import keep
 from recall.text.clean import one_line
@@ -83,7 +83,7 @@ def test_a_kept_password_is_for_its_owner_alone(laptop: Machine, database: Datab
 def test_any_password_is_kept_so_that_it_is_found_again(laptop: Machine, database: Database, password: str) -> None:
     role = database.server.create_role(f"{database.name}_{os.urandom(3).hex()}", password)
     laptop.join(database.url, database.password, make=True, grant=role)
-    keep(laptop.paths, password)
+    keep_password(Path(laptop.paths.share_password), database.server.url(role, database.name), password)
     laptop.password = None  # type: ignore[assignment]
     laptop.sync(url=database.server.url(role, database.name), identity="")
     laptop.password = "wrong one"
