@@ -24,7 +24,8 @@ def sharing(case: Case) -> Iterator[Finding]:
         member = read_membership(files[0])
         found_standing = standing(case.paths, member) if member else None
     except ShareError as error:
-        yield Finding("sharing", "problem", "damaged", str(error), "`recall share sync` fills share.sqlite3 anew")
+        advice = "`recall share leave` takes away what is left, then join again"
+        yield Finding("sharing", "problem", "damaged", str(error), advice)
         return
     if found_standing is None:
         yield Finding("sharing", "ok", "off", "nothing is shared with other machines")
@@ -46,6 +47,10 @@ def judge_sharing(stands: Standing, now: float, minutes: int, *, has_driver: boo
     elif stands.member.paused:
         words = f"the exchange with {stands.server} is paused"
         found.append(Finding("sharing", "note", "paused", words, "`recall share resume` goes on", None, facts))
+    elif not stands.member.agreed and stands.synced is None:
+        words = f"this machine has joined the team at {stands.server}, and has exchanged nothing yet"
+        advice = "`recall share preview` shows what would leave it, `recall share sync` begins"
+        found.append(Finding("sharing", "note", "not-begun", words, advice, None, facts))
     elif stands.failed is not None:
         days = (now - (stands.failing_since or now)) / 86_400
         words = f"no exchange with {stands.server} has worked for {days:.1f} days: {stands.failed}"

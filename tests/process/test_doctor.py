@@ -259,7 +259,9 @@ def failed_run(box: Sandbox) -> None:
 
 def member(box: Sandbox) -> None:
     server = "postgresql://ann@db.example/team"
-    write_membership(Path(box.paths.share), Membership(server, new_machine(), "laptop", "ann", new_machine()))
+    write_membership(
+        Path(box.paths.share), Membership(server, new_machine(), "laptop", "ann", new_machine(), agreed=True)
+    )
 
 
 def interrupted_installation(box: Sandbox) -> None:

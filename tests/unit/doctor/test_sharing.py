@@ -13,7 +13,7 @@ from recall.wire.paths import StatePaths
 
 NOW = 2_000_000_000.0
 WELL = Standing(
-    member=Membership("postgresql://db/team", "0" * 32, "laptop", "ann", "1" * 32),
+    member=Membership("postgresql://db/team", "0" * 32, "laptop", "ann", "1" * 32, agreed=True),
     server="db:5432/team",
     protected=True,
     sent=3,
@@ -30,6 +30,11 @@ WELL = Standing(
     [
         (WELL, True, [("ok", "ok")]),
         (replace(WELL, synced=None), True, [("ok", "ok")]),
+        (
+            replace(WELL, synced=None, member=replace(WELL.member, agreed=False)),
+            True,
+            [("note", "not-begun")],
+        ),
         (WELL, False, [("problem", "no-driver")]),
         (replace(WELL, member=replace(WELL.member, paused=True)), True, [("note", "paused")]),
         (replace(WELL, failed="no answer", failing_since=int(NOW) - 60), True, [("note", "failing")]),
