@@ -120,3 +120,11 @@ def test_only_the_projects_and_kinds_that_are_wanted_leave(tmp_path: Path, datab
     everything([sender, receiver])
     receiver.index()
     assert [n for n in receiver.team_names() if "laptop-00" in n] == ["laptop-00: dear"]
+
+
+def test_what_came_without_vectors_of_ones_own_model_is_embedded_here(tmp_path: Path, database: Database) -> None:
+    other, mine = team_of(2, tmp_path, database)
+    other.sync(identity="another-model@0123456789ab")  # of which its index has nothing to give
+    mine.sync()
+    assert mine.index().chunks_embedded > 0
+    assert mine.team_names() == ["laptop-00: port-0"]
