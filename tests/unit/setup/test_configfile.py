@@ -95,10 +95,10 @@ def test_folders_of_other_agents_that_the_environment_moves_are_listed_once(
     before = (tmp_path / "config.toml").read_bytes()
     assert ensure_agent_folders(tmp_path, {"CODEX_HOME": "~/.codex"}) == []
     assert (tmp_path / "config.toml").read_bytes() == before
-    (line,) = ensure_agent_folders(tmp_path, {"CODEX_HOME": "/work/codex"})
-    assert "/work/codex" in line
+    (line,) = ensure_agent_folders(tmp_path, {"CODEX_HOME": "/srv/codex"})
+    assert "/srv/codex" in line
     usual = [str(tmp_path / name) for name in (".codex", ".qwen", ".gemini")]
-    assert load_config(tmp_path / "config.toml")["agents.folders"] == [*usual, "/work/codex"]
-    assert ensure_agent_folders(tmp_path, {"CODEX_HOME": "/work/codex"}) == []
-    assert len(ensure_agent_folders(tmp_path, {"QWEN_HOME": "/work/qwen"})) == 1
-    assert load_config(tmp_path / "config.toml")["agents.folders"] == [*usual, "/work/codex", "/work/qwen"]
+    assert load_config(tmp_path / "config.toml")["agents.folders"] == [*usual, "/srv/codex"]
+    assert ensure_agent_folders(tmp_path, {"CODEX_HOME": "/srv/codex"}) == []
+    assert len(ensure_agent_folders(tmp_path, {"QWEN_HOME": "/srv/qwen"})) == 1
+    assert load_config(tmp_path / "config.toml")["agents.folders"] == [*usual, "/srv/codex", "/srv/qwen"]
