@@ -105,10 +105,9 @@ def _join(arguments: argparse.Namespace, paths: StatePaths) -> int:
         if confirm(question, yes=arguments.keep_password, hint="--keep-password says yes"):
             keep(paths, password)
             print(f"kept the password in {paths.share_password}")
-    print(
-        "nothing has left this machine: `recall share preview` shows what would, `recall share sync` exchanges records;"
-    )
-    print("after the first time the daemon does it by itself while it is in use (share.minutes in config.toml)")
+    if not member.agreed:
+        print("nothing has left this machine: `recall share preview` shows what would, `recall share sync` begins;")
+        print("from then on the daemon exchanges records by itself while it is in use (share.minutes in config.toml)")
     return 0
 
 
