@@ -18,6 +18,9 @@ MAX_NAME, MAX_DESCRIPTION, MAX_BODY, MAX_SUCCESSOR = 200, 1000, 8192, 80
 #: Longest project name and path within it.
 MAX_PROJECT, MAX_PATH = 100, 400
 
+#: How often a text is masked and cut anew; the second time seldom finds something, the third nothing that was seen.
+_ROUNDS = 4
+
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -57,7 +60,7 @@ def cleaned(record: TeamRecord) -> TeamRecord | None:
         kind=record.kind,
         name=name,
         description=_line(record.description, MAX_DESCRIPTION),
-        body="" if record.kind == "conversation" else whole(_masked(visible(record.body)), MAX_BODY),
+        body="" if record.kind == "conversation" else _kept(visible(record.body), MAX_BODY),
         date=record.date if record.date and _DATE.fullmatch(record.date) else None,
         language=record.language if record.language and _LANGUAGE.fullmatch(record.language) else None,
         successor=None if record.successor is None else _line(record.successor, MAX_SUCCESSOR),
@@ -65,8 +68,17 @@ def cleaned(record: TeamRecord) -> TeamRecord | None:
 
 
 def _line(text: str, limit: int) -> str:
-    """A text as one line of at most so many characters."""
-    return whole(_masked(one_line(text)), limit).strip()
+    """A text as one line of at most so many characters. Raises MaskingError."""
+    return _kept(one_line(text), limit).strip()
+
+
+def _kept(text: str, limit: int) -> str:
+    """A text as the masker leaves it in its final length: what was no secret in a longer text may be one in a part."""
+    for _ in range(_ROUNDS):
+        before, text = text, whole(_masked(text), limit)
+        if text == before:
+            break
+    return text
 
 
 @lru_cache(4096)
@@ -76,7 +88,7 @@ def _masked(text: str) -> str:
 
 def plain_project(name: str) -> str:
     """A project's name as it may be kept and shown. Raises MaskingError."""
-    return whole(_masked(one_line(name)), MAX_PROJECT).strip()
+    return _line(name, MAX_PROJECT)
 
 
 def plain_path(path: str) -> str | None:

@@ -60,6 +60,7 @@ PARTS = st.text(alphabet=string.ascii_letters + "日本.-_ ", min_size=1, max_si
 
 
 @given(RECORDS)
+@example(TeamRecord("memory", "0" * 88 + "TOKEN0:" + "0" * 35 + "1" + "0" * 33 + "234" + "0" * 40, "", ""))
 def test_a_cleaned_record_is_bounded_visible_and_cleans_to_itself(record: TeamRecord) -> None:
     clean = cleaned(record)
     if clean is None:
