@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from typing import Any
 from recall.core.errors import DaemonRefused, RecallError, StoreBusy
 from recall.core.log import Log
 from recall.daemon.engine import Engine, Model
+from recall.daemon.live import version_of
 from recall.embed.memory import release_free_memory
 from recall.index.pipeline import run
 from recall.index.sources import Source, configured_sources, team_sources
@@ -174,17 +174,9 @@ class _Team:
     def sources(self, model: Model) -> list[Source]:
         """Those of one run under this model."""
         files = (self._paths.share_records, f"{self._paths.share_records}-wal", self._paths.share)
-        now = (model.embedder.identity, _file(self._paths.index)[:1], *map(_file, files))
+        index = version_of(self._paths.index)  # whether it is another file: what is in it changes with every note
+        now = (model.embedder.identity, index and index[-1], *map(version_of, files))
         if self.done and now == self._seen:
             return []
         self.done, self._seen = False, now
         return team_sources(self._paths)
-
-
-def _file(path: str) -> tuple[int, ...]:
-    """What changes with a file: its number first, which another one in its place has not."""
-    try:
-        state = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return ()
-    return state.st_ino, state.st_size, state.st_mtime_ns

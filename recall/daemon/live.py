@@ -26,7 +26,7 @@ class Live(Generic[Value]):
         self._value = usual
 
     def current(self) -> Value:
-        seen = self._look()
+        seen = version_of(self._path)
         if seen != self._seen:
             self._seen = seen
             try:
@@ -36,10 +36,11 @@ class Live(Generic[Value]):
                 self.problem = str(error)
         return self._value
 
-    def _look(self) -> tuple[int, int, int] | None:
-        """What tells one version of the file from another; None without a file."""
-        try:
-            state = os.stat(self._path)  # noqa: PTH116
-        except OSError:
-            return None
-        return state.st_size, state.st_mtime_ns, state.st_ino
+
+def version_of(path: str) -> tuple[int, int, int] | None:
+    """What tells one version of a file from another: size, time and the file's number; None without a file."""
+    try:
+        state = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns, state.st_ino

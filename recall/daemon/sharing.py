@@ -18,11 +18,6 @@ class Sharing:
         self._last = -float("inf")
         self._running: Started | None = None
 
-    @property
-    def problem(self) -> str:
-        """The sentence about a share.json that cannot be used, else empty."""
-        return self._membership.problem
-
     def look(self, now: float, config: Config) -> None:
         """Start an exchange where one is due; `now` is monotonic, in seconds. Costs one `stat` where none is."""
         member = self._membership.current()

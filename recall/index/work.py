@@ -171,13 +171,14 @@ class Work:
         lacking: set[bytes] = set()
         for task in tasks:
             # A file of one record is not read again where nothing of it is missing.
-            parts = list(self._parts(task)) if isinstance(task.source, Source) else None
-            missing = {digest for part in parts or self._parts(task) for digest in self._missing(part)}
+            read = list(self._parts(task)) if isinstance(task.source, Source) else None
+            parts = self._parts(task) if read is None else read
+            missing = {digest for part in parts for digest in self._missing(part)}
             if missing:
                 waiting.append(task)
                 lacking |= missing
             else:
-                for part in self._parts(task) if parts is None else parts:
+                for part in self._parts(task) if read is None else read:
                     self._write(part, {})
         done, total = len(tasks) - len(waiting), len(tasks)
         began, before = time.monotonic(), self._embedding.count

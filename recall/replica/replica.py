@@ -15,6 +15,7 @@ from typing import NamedTuple
 from recall.core.types import Kind
 from recall.replica.record import TeamRecord
 from recall.replica.tables import open_for_writing, translated
+from recall.store.guard import transaction
 
 _PARAMETERS = 900  # SQLite takes 999 everywhere
 
@@ -234,12 +235,5 @@ class Replica:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with translated(self._path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        with translated(self._path), transaction(self._connection):
+            yield

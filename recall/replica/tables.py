@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recall.core.errors import ShareError
+from recall.store.guard import transaction
 
 FORMAT = 1
 #: Seconds to wait for another connection; writes take milliseconds.
@@ -156,16 +157,11 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
             connection.execute(f'DROP TABLE "{name}"')
         for statement in _TABLES:
             connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -93,16 +93,6 @@ class Server:
             [self.machine, name, person],
         )
 
-    def machines(self) -> list[tuple[str, str, str, int]]:
-        """Number, name, person and records of each machine that takes part, in order of names."""
-        rows = self._connection.execute(
-            """SELECT machine.id, machine.name, machine.person, count(holding.content)
-            FROM machine LEFT JOIN holding ON holding.machine = machine.id
-            WHERE machine.name <> '' GROUP BY machine.id, machine.name, machine.person
-            ORDER BY machine.name, machine.id"""
-        )
-        return [(str(i), plain_name(str(n)), plain_name(str(p)), cast(int, c)) for i, n, p, c in rows]
-
     def changes(self, after: Cursor, until: int, limit: int) -> tuple[list[Change], dict[str, tuple[str, str]], Cursor]:
         """The next changes of other machines up to number `until`, their makers' names, and up to where these are all
         the changes; behind `until` where no more are left.
