@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, LiteralString, Self
+from typing import Any, LiteralString, NamedTuple, Self
 from urllib.parse import quote, urlencode
 
 import psutil
@@ -236,6 +236,22 @@ class Server:
         if self._front is not None:
             self._front.close()
             self._front = None
+
+
+class Database(NamedTuple):
+    """A database with a role of its own that owns it. `url` is that one's, without the password."""
+
+    server: Server
+    name: str
+    owner: str
+    password: str
+
+    @property
+    def url(self) -> str:
+        return self.server.url(self.owner, self.name)
+
+    def dump(self) -> bytes:
+        return self.server.dump(self.name)
 
 
 @contextlib.contextmanager

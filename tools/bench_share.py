@@ -27,7 +27,7 @@ from pathlib import Path
 from bench_machine import load_average
 from bench_scale import age
 from bench_share_team import MIX, Shared, Vectors, check, fill, records_of
-from bench_share_wire import NOWHERE, Database, Proxy, Uploader, new_team, number_of, proxy, put, statements
+from bench_share_wire import NOWHERE, Proxy, Uploader, new_team, number_of, proxy, put, size_of, statements
 from recall.core.config import load_config
 from recall.index.pipeline import run
 from recall.index.sources import GrowingSource, Source, configured_sources, team_sources
@@ -41,6 +41,7 @@ from recall.sources.projects import discover
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import postgres
+from postgres import Database
 from share.machines import Machine
 
 #: Machines that upload by themselves, before the others do it at once.
@@ -128,7 +129,7 @@ def upload(team: Database, vectors: Vectors, machines: int, count: int) -> None:
     )
     total = sum(one.bytes for one in alone + together) / 1e6
     say(f"all {len(together)} of them", spent, "generating included")
-    print(f"  {total:,.0f} MB of packs in all; the server's database: {team.size() / 1e6:,.0f} MB", flush=True)
+    print(f"  {total:,.0f} MB of packs in all; the server's database: {size_of(team) / 1e6:,.0f} MB", flush=True)
 
 
 def newcomer(folder: Path, team: Database, way: Proxy, vectors: Vectors, count: int) -> None:

@@ -28,7 +28,7 @@ from bench_calls import BARE, Call, Table
 from bench_machine import Machine, load_average, machine, spawn_to_end
 from bench_scale import age
 from bench_share_team import Vectors, fill, notes_of, pieces_of, records_of
-from bench_share_wire import NOWHERE, Database, Uploader, new_team, number_of, put
+from bench_share_wire import NOWHERE, Uploader, new_team, number_of, put
 from recall.cli.client import call
 from recall.cli.demo import NOTES
 from recall.cli.stop import stop
@@ -45,6 +45,7 @@ from recall.sources.projects import discover, encode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import postgres
+from postgres import Database
 
 QUESTION = "how long do we keep access logs before deleting them?"
 #: Seconds between two exchanges.

@@ -22,27 +22,16 @@ from recall.share.sync import BATCH, BATCH_BYTES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import postgres
+from postgres import Database
 
 NOWHERE = Path("/nonexistent")
 
 
-class Database(NamedTuple):
-    """A team's database, as its one role uses it."""
-
-    server: postgres.Server
-    name: str
-    owner: str
-    password: str
-
-    @property
-    def url(self) -> str:
-        return self.server.url(self.owner, self.name)
-
-    def size(self) -> int:
-        """Bytes of all its tables and indexes."""
-        with self.server.connect(self.name) as connection:
-            row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-        return int(row[0]) if row else 0
+def size_of(database: Database) -> int:
+    """Bytes of all tables and indexes of a database."""
+    with database.server.connect(database.name) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    return int(row[0]) if row else 0
 
 
 def new_team(server: postgres.Server, name: str) -> Database:

@@ -2,27 +2,12 @@
 
 import secrets
 from collections.abc import Iterator
-from typing import NamedTuple
+from pathlib import Path
 
 import pytest
 
-from postgres import Server
-
-
-class Database(NamedTuple):
-    """A database that holds nothing yet. `url` is the owner's, without the password."""
-
-    server: Server
-    name: str
-    owner: str
-    password: str
-
-    @property
-    def url(self) -> str:
-        return self.server.url(self.owner, self.name)
-
-    def dump(self) -> bytes:
-        return self.server.dump(self.name)
+from postgres import Database, Server
+from share.machines import Machine, exchanged
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +26,21 @@ def database(server: Server) -> Database:
     password = secrets.token_urlsafe(12)
     owner = server.create_role(f"{name}_owner", password)
     return Database(server, server.create_database(name, owner), owner, password)
+
+
+@pytest.fixture(scope="session")
+def with_tls() -> Iterator[Server]:
+    """A running server that speaks TLS."""
+    with Server(tls=True) as running:
+        yield running
+
+
+@pytest.fixture
+def pair(tmp_path: Path, database: Database) -> list[Machine]:
+    """Two machines of one team with a note each."""
+    machines = [Machine(tmp_path, name) for name in ("laptop", "tower")]
+    for number, machine in enumerate(machines):
+        machine.note("first", f"{machine.name} knows something", "")
+        machine.join(database.url, database.password, make=number == 0)
+    exchanged(machines)
+    return machines

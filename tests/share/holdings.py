@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 
-from share.conftest import Database
+from postgres import Database
 from share.machines import Machine
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from postgres import Database
 from recall.core.errors import RecallError, ShareBusy, ShareError
 from recall.replica.record import TeamRecord, place_of
 from recall.replica.replica import Replica
@@ -20,7 +21,6 @@ from recall.share.membership import Joining, join, leave
 from recall.share.server import Held
 from recall.share.server import Server as Team
 from recall.share.sync import exchange
-from share.conftest import Database
 from share.holdings import agree, ask, served
 from share.machines import Machine
 from support import wait_until

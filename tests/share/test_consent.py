@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from postgres import Database
 from recall.core.errors import ShareError
 from recall.replica.membership import read_membership
 from recall.share.address import keep_password
 from recall.share.membership import leave
 from recall.share.outgoing import is_called, stays_at_home
-from share.conftest import Database
 from share.machines import Machine
 from support import wait_until
 

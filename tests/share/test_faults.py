@@ -1,33 +1,20 @@
 """What a member or a setting can spoil: a clock set by hand, a wrong password, a server that lets nobody in."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from psycopg import sql
 
-from postgres import Server, authority_of_somebody_else
+from postgres import Database, Server, authority_of_somebody_else
 from recall.core.errors import ShareError, ShareUnreachable
 from recall.share.connection import NeedsPassword
 from recall.share.membership import keep
 from recall.share.schema import MOST_CHANGES
-from share.conftest import Database
 from share.holdings import agree, ask, received
-from share.machines import Machine
+from share.machines import Machine, exchanged
 
 PASSWORD = "pass-of-a-colleague"
 LATER = "the next sync catches up"
-
-
-@pytest.fixture
-def pair(tmp_path: Path, database: Database) -> list[Machine]:
-    """Two machines of one team with a note each."""
-    machines = [Machine(tmp_path, name) for name in ("laptop", "tower")]
-    for number, machine in enumerate(machines):
-        machine.note("first", f"{machine.name} knows something", "")
-        machine.join(database.url, database.password, make=number == 0)
-    exchanged(machines)
-    return machines
 
 
 @pytest.fixture
@@ -36,17 +23,6 @@ def role(pair: list[Machine], database: Database) -> str:
     name = database.server.create_role(f"{database.name}_colleague", PASSWORD)
     pair[0].join(database.url, database.password, make=True, grant=name)
     return name
-
-
-@pytest.fixture(scope="module")
-def with_tls() -> Iterator[Server]:
-    with Server(tls=True) as running:
-        yield running
-
-
-def exchanged(machines: list[Machine]) -> None:
-    for machine in [*machines, *machines]:
-        machine.sync(identity="")
 
 
 def clock(database: Database) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from postgres import Database
 from recall.core.types import LABELS, AnyRecord, Hit
 from recall.replica.membership import MAX_NAME
 from recall.replica.pack import MAX_PACK, pack
@@ -25,7 +26,6 @@ from recall.share import incoming, server
 from recall.store.extracts import open_extracts
 from recall.text.clean import one_line, visible
 from recall.wire.lock import HeldLock
-from share.conftest import Database
 from share.holdings import agree, ask, received, served, written
 from share.machines import Machine, model
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
+from postgres import Database
 from recall.core.errors import ShareError, ShareUnreachable
 from recall.core.types import TEAM
 from recall.share import incoming, sync
@@ -24,9 +25,8 @@ from recall.share.membership import membership
 from recall.share.report import standing
 from recall.store.entries import Entry
 from recall.store.writer import Writer
-from share.conftest import Database
 from share.holdings import agree, received, written
-from share.machines import Machine
+from share.machines import Machine, exchanged
 
 #: As many moments of an exchange as a test takes, evenly over its bytes.
 MOMENTS = 24
@@ -45,12 +45,6 @@ def team(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) ->
     exchanged(machines)
     agree(database, machines)
     return machines
-
-
-def exchanged(machines: list[Machine]) -> None:
-    """Each has what every other one has."""
-    for machine in [*machines, *machines]:
-        machine.sync(identity="")
 
 
 def change(machine: Machine, round_: int) -> None:

@@ -3,7 +3,7 @@
 import secrets
 from pathlib import Path
 
-from share.conftest import Database
+from postgres import Database
 from share.machines import Machine
 
 #: Told apart from everything else in a dump of the database.

@@ -11,12 +11,12 @@ import psutil
 import psycopg
 import pytest
 
+from postgres import Database
 from recall.core.errors import ShareError, UsageError
 from recall.share.address import checked, keep_password
 from recall.share.connection import NeedsPassword
 from recall.share.membership import keep
 from recall.text.clean import one_line
-from share.conftest import Database
 from share.holdings import ask
 from share.machines import Machine
 from support import wait_until

@@ -12,37 +12,14 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from postgres import Server, authority_of_somebody_else
+from postgres import Database, Server, authority_of_somebody_else
 from recall.core.errors import ShareError, ShareUnreachable
 from recall.share import connection
 from recall.share.connection import NeedsPassword
 from recall.share.report import in_words, standing
 from recall.text.clean import visible
-from share.conftest import Database
 from share.holdings import agree, ask
-from share.machines import Machine
-
-
-@pytest.fixture
-def pair(tmp_path: Path, database: Database) -> list[Machine]:
-    """Two machines of one team with a note each."""
-    machines = [Machine(tmp_path, name) for name in ("laptop", "tower")]
-    for number, machine in enumerate(machines):
-        machine.note("first", f"{machine.name} knows something", "")
-        machine.join(database.url, database.password, make=number == 0)
-    exchanged(machines)
-    return machines
-
-
-@pytest.fixture(scope="module")
-def with_tls() -> Iterator[Server]:
-    with Server(tls=True) as running:
-        yield running
-
-
-def exchanged(machines: list[Machine]) -> None:
-    for machine in [*machines, *machines]:
-        machine.sync(identity="")
+from share.machines import Machine, exchanged
 
 
 def test_a_server_that_is_away_is_told_of_since_when(

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -10,18 +9,10 @@ import psycopg
 import pytest
 
 import postgres_programs as programs
-from postgres import Server, authority_of_somebody_else
+from postgres import Database, Server, authority_of_somebody_else
 from support import wait_until
 
-from .conftest import Database
-
 CANARY = "canary-of-the-fixture"
-
-
-@pytest.fixture(scope="module")
-def with_tls() -> Iterator[Server]:
-    with Server(tls=True) as running:
-        yield running
 
 
 def ask(database: Database, statement: str) -> list[tuple[object, ...]]:

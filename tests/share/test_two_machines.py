@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from postgres import Database
 from recall.wire.lock import HeldLock
-from share.conftest import Database
 from share.machines import Machine
 from support import wait_until
 
