@@ -96,10 +96,13 @@ def plain_path(path: str) -> str | None:
     line, too long, or with a secret in it. Raises MaskingError."""
     if not path:
         return ""
-    if len(path) > MAX_PATH or one_line(path) != path or "\\" in path or _DRIVE.match(path) or _masked(path) != path:
+    if len(path) > MAX_PATH:
         return None
     pure = PurePosixPath(path)
-    return str(pure) if not pure.is_absolute() and ".." not in pure.parts else None
+    path = str(pure)  # judged as it is kept: "./C:" is a drive without its "./"
+    if pure.is_absolute() or ".." in pure.parts or "\\" in path or _DRIVE.match(path):
+        return None
+    return path if one_line(path) == path and _masked(path) == path else None
 
 
 def place_of(kind: Kind, project: str, path: str) -> bytes:

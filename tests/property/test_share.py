@@ -107,6 +107,9 @@ def test_a_pack_that_was_changed_somewhere_never_raises(
 @given(st.text(max_size=500) | st.lists(st.sampled_from(["..", ".", "/", "a", "\\", "C:", "~", " "])).map("".join))
 @example("a/../../b")
 @example("./..")
+@example("./ 0")
+@example("./A:")
+@example("a//./b")
 def test_a_plain_path_never_leaves_its_root(text: str) -> None:
     path = plain_path(text)
     if path is None or path == "":
