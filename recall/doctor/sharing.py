@@ -7,6 +7,7 @@ from pathlib import Path
 from recall.core.errors import ShareError
 from recall.doctor.case import Case, Finding
 from recall.replica.membership import read_membership
+from recall.share.computer import is_copied
 from recall.share.report import Standing, standing
 
 #: A laptop may be away from the office's network for a weekend; a server that is away for longer is no chance.
@@ -27,16 +28,20 @@ def sharing(case: Case) -> Iterator[Finding]:
         advice = "`recall share leave` takes away what is left, then join again"
         yield Finding("sharing", "problem", "damaged", str(error), advice)
         return
-    if found_standing is None:
+    if member is None or found_standing is None:
         yield Finding("sharing", "ok", "off", "nothing is shared with other machines")
         return
     has_driver = importlib.util.find_spec("psycopg") is not None
-    yield from judge_sharing(found_standing, case.now, case.config["share.minutes"], has_driver=has_driver)
+    yield from judge_sharing(
+        found_standing, case.now, case.config["share.minutes"], has_driver=has_driver, copied=is_copied(member)
+    )
 
 
-def judge_sharing(stands: Standing, now: float, minutes: int, *, has_driver: bool) -> list[Finding]:
+def judge_sharing(
+    stands: Standing, now: float, minutes: int, *, has_driver: bool, copied: bool = False
+) -> list[Finding]:
     """The findings about a membership; `minutes` between two exchanges, 0 for by hand alone; `has_driver`: whether
-    psycopg is installed. A pure decision."""
+    psycopg is installed; `copied`: whether another computer joined. A pure decision."""
     facts: dict[str, int | float | str] = {
         "sent": stands.sent, "received": stands.received, "machines": len(stands.machines), "minutes": minutes,
     }  # fmt: skip
@@ -44,6 +49,10 @@ def judge_sharing(stands: Standing, now: float, minutes: int, *, has_driver: boo
     if not has_driver:
         words = f"this machine belongs to the team at {stands.server}, and this recall has no psycopg to reach it"
         found.append(Finding("sharing", "problem", "no-driver", words, "install recall[share]", None, facts))
+    elif copied:
+        words = f"another computer joined the team at {stands.server}, and this one has a copy of its state folder"
+        advice = "`recall share join` with the team's address; --moved takes the other's place"
+        found.append(Finding("sharing", "problem", "copied", words, advice, None, facts))
     elif stands.member.paused:
         words = f"the exchange with {stands.server} is paused"
         found.append(Finding("sharing", "note", "paused", words, "`recall share resume` goes on", None, facts))
@@ -52,9 +61,10 @@ def judge_sharing(stands: Standing, now: float, minutes: int, *, has_driver: boo
         advice = "`recall share preview` shows what would leave it, `recall share sync` begins"
         found.append(Finding("sharing", "note", "not-begun", words, advice, None, facts))
     elif stands.failed is not None:
-        days = (now - (stands.failing_since or now)) / 86_400
-        words = f"no exchange with {stands.server} has worked for {days:.1f} days: {stands.failed}"
-        state = "problem" if days * 86_400 > AWAY_SECONDS else "note"
+        away = now - (stands.failing_since or now)
+        days = f"has worked for {away / 86_400:.0f} days" if away > 2 * 86_400 else "works at the moment"
+        words = f"no exchange with {stands.server} {days}: {stands.failed}"
+        state = "problem" if away > AWAY_SECONDS else "note"
         advice = "`recall share sync` tries now; everything else works meanwhile"
         found.append(Finding("sharing", state, "failing", words, advice, None, facts))  # type: ignore[arg-type]
     if not stands.protected:

@@ -21,7 +21,8 @@ _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 class Membership:
     """`url` names the server, without a password. `machine` tells this machine from all others, whatever its `name` is:
     32 hexadecimal digits, drawn when it joined. `team` is the server's own such number.
-    `agreed`: the person has exchanged records by hand; until then nothing leaves by itself."""
+    `agreed`: the person has exchanged records by hand; until then nothing leaves by itself.
+    `computer`: which one joined (`share.computer`), "" where that is not known."""
 
     url: str
     machine: str
@@ -30,6 +31,7 @@ class Membership:
     team: str
     paused: bool = False
     agreed: bool = False
+    computer: str = ""
 
 
 def new_machine() -> str:
@@ -52,9 +54,11 @@ def read_membership(path: Path) -> Membership | None:
     try:
         fields = json.loads(path.read_bytes())
         url, machine, name, person, team = (fields[key] for key in ("url", "machine", "name", "person", "team"))
-        if not all(isinstance(text, str) for text in (url, name, person, team)) or not is_machine(machine):
+        computer = fields.get("computer", "")
+        if not all(isinstance(text, str) for text in (url, name, person, team, computer)) or not is_machine(machine):
             raise ValueError
-        return Membership(url, machine, name, person, team, bool(fields.get("paused")), bool(fields.get("agreed")))
+        paused, agreed = bool(fields.get("paused")), bool(fields.get("agreed"))
+        return Membership(url, machine, name, person, team, paused, agreed, computer)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

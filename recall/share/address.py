@@ -81,13 +81,23 @@ def _shown(url: str) -> str:
 
 def is_protected(url: str) -> bool:
     """Whether nobody between the machines can listen or put himself in the server's place."""
+    return _is_behind_tls(url, {"verify-full"})
+
+
+def is_encrypted(url: str) -> bool:
+    """Whether nobody between the machines can only listen."""
+    return _is_behind_tls(url, {"verify-full", "verify-ca", "require"})
+
+
+def _is_behind_tls(url: str, modes: set[str]) -> bool:
+    """Whether the way to the server is TLS of one of these `sslmode`s, or does not leave this machine."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
     words = parse_qs(parts.query)
     hosts = {*words.get("host", [parts.hostname or ""]), *words.get("hostaddr", [])}
-    return hosts <= _LOCAL or words.get("sslmode") == ["verify-full"]
+    return hosts <= _LOCAL or words.get("sslmode", [""])[-1] in modes
 
 
 def keep_password(file: Path, url: str, password: str) -> None:

@@ -14,7 +14,7 @@ from psycopg import errors
 from psycopg.abc import PQGen
 
 from recall.core.errors import ShareError, ShareUnreachable
-from recall.share.address import shown
+from recall.share.address import fields_of, is_encrypted, shown
 from recall.share.refusal import reason, refusal
 from recall.share.schema import NAME
 from recall.text.clean import one_line
@@ -27,6 +27,9 @@ CONNECT_SECONDS, STATEMENT_SECONDS = 10, 120
 SILENT_SECONDS = STATEMENT_SECONDS + 30
 #: How often work is done anew that the server gave up because another machine was at the same rows.
 TRIES = 8
+
+#: The libpq that can refuse to send a password as it stands (`require_auth`).
+_CAN_REQUIRE = 160_000
 
 #: How it says so; also: a text went while we wrote what belongs to it, and two machines made the schema at once.
 _OTHERS_AT_IT = (
@@ -110,6 +113,9 @@ def _connect(url: str, password_file: Path, password: str | None) -> Connection:
     options: dict[str, object] = {} if password is None else {"password": password}
     if password is None and password_file.exists():
         options["passfile"] = str(password_file)
+    own = "require_auth" in fields_of(url) or os.environ.get("PGREQUIREAUTH")
+    if psycopg.pq.version() >= _CAN_REQUIRE and not own and not is_encrypted(url):
+        options["require_auth"] = "!password"  # whoever listens could read it
     try:
         connection = Connection.connect(
             url,

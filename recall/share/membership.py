@@ -11,6 +11,7 @@ from recall.replica.membership import Membership, new_machine, plain_name, read_
 from recall.replica.replica import Replica
 from recall.replica.tables import ShareDamaged, throw_away
 from recall.share.address import checked, keep_password, shown
+from recall.share.computer import is_copied, this_computer
 from recall.share.connection import NeedsPassword, connected, environment_password, repeated
 from recall.share.schema import migrate
 from recall.share.server import Server
@@ -23,24 +24,28 @@ WAIT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How a machine joins: under which names, by which password (None: as PostgreSQL's programs find one), and what
-    makes the schema there first, if anything does."""
+    """How a machine joins: under which names, whether it makes the schema there first and lets which role use it, and
+    whether it takes the place of the computer that its state folder was copied from."""
 
     url: str
     name: str | None = None
     person: str | None = None
     make: bool = False
     grant: str | None = None
+    moved: bool = False
 
 
 def join(paths: StatePaths, wanted: Joining, ask: Callable[[str], str | None]) -> tuple[Membership, str | None]:
     """Take part in the team at an address; the membership, and the password where one was needed and typed or set.
 
     `ask` is called with a question where the server wants a password that nobody has given yet; None gives up. Joining
-    again at the same team changes the names and keeps the machine's number. Raises UsageError, ShareError.
+    again at the same team changes the names and keeps the machine's number, on another computer only where that was
+    `moved`. Raises UsageError, ShareError.
     """
     url = checked(wanted.url)
     known = read_membership(Path(paths.share))
+    if known is not None and is_copied(known) and not wanted.moved:
+        known = replace(known, machine=new_machine(), name="", agreed=False)
     make_private_folder(paths.home)
     password = None
     try:
@@ -51,7 +56,8 @@ def join(paths: StatePaths, wanted: Joining, ask: Callable[[str], str | None]) -
             raise
         team, machine = _enrol(paths, wanted, url, known, password)
     agreed = known is not None and known.agreed and known.team == team
-    member = Membership(url, machine, _name(wanted, known), _person(wanted, known), team, agreed=agreed)
+    names = (_name(wanted, known), _person(wanted, known))
+    member = Membership(url, machine, *names, team, agreed=agreed, computer=this_computer(machine))
     write_membership(Path(paths.share), member)
     return member, password or environment_password()
 
@@ -133,8 +139,7 @@ def _enrol(
 
 
 def _name(wanted: Joining, known: Membership | None) -> str:
-    name = wanted.name or (known.name if known else platform.node().partition(".")[0])
-    return plain_name(name)
+    return plain_name(wanted.name or (known.name if known else "") or platform.node().partition(".")[0])
 
 
 def _person(wanted: Joining, known: Membership | None) -> str:

@@ -28,6 +28,11 @@ _KINDS = (
         "let its owner turn it on (`ssl = on`), or leave sslmode out of the address in a network that you trust",
     ),
     _Kind(
+        r'authentication method requirement "!password" failed',
+        "asks for the password in clear text on a connection that is not encrypted, and did not get it",
+        "ask for TLS in the address (?sslmode=verify-full), or let its owner set scram-sha-256 in pg_hba.conf",
+    ),
+    _Kind(
         r"pg_hba\.conf",
         "lets nobody in from here by this user, database and kind of connection",
         "let its owner add a line for them to pg_hba.conf; one that wants TLS is asked with ?sslmode=verify-full",

@@ -5,7 +5,7 @@ If the server has a change of ours that this machine does not know of, it is ask
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from recall.replica.record import TeamRecord
 from recall.replica.replica import Replica, Sent
 from recall.replica.tables import ShareDamaged, throw_away
 from recall.replica.team import Team
+from recall.share.computer import check_computer
 from recall.share.connection import connected
 from recall.share.incoming import Received, fetch_packs, receive
 from recall.share.outgoing import Candidate, candidates, kept_unseen
@@ -65,6 +66,7 @@ def exchange(
 
     def over(replica: Replica) -> Exchange:
         started = time.monotonic()
+        check_computer(member)
         with connected(member.url, Path(paths.share_password), password) as connection:
             server = Server(connection, member.machine)
             run = _Run(server=server, replica=replica, paths=paths, member=member, model=model, told=told)
@@ -137,8 +139,10 @@ class _Run:
             )
         # A number that somebody set by hand has no mark, and after it was set back there is none to miss.
         beyond = head.seq < self.replica.cursor.seq - 1
-        if head.written is None or head.known != mark or beyond:
-            self.replica.reset()  # the server was set up anew, or from an older copy
+        foreign = self.replica.get("machine") != self.member.machine
+        if foreign or head.written is None or head.known != mark or beyond:
+            self.replica.reset()  # another machine's; or the server was set up anew, or from an older copy
+            self.replica.put(machine=self.member.machine)
         if head.written is None:
             self.server.enrol(self.member.name, self.member.person)
         if (head.seq, head.mark) != self.replica.seen:
@@ -171,8 +175,8 @@ class _Run:
         unseen = list(kept_unseen(sent, found, self.done.skipped))
         places = {candidate.place for candidate in found} | {one.place for one in unseen}
         staying = {one.file for one in unseen}
-        for batch in _batches(found):
-            staying |= self._send_batch(batch, sent, began, places)
+        for start in range(0, len(found), BATCH):
+            staying |= self._send_batch(found[start : start + BATCH], sent, began, places)
         gone = {file: one for file, one in sent.items() if file not in staying}
         # A file that was moved may have left its place to another.
         kept = {one.place for one in self.replica.sent().values() if one.file in staying and one.content}
@@ -287,14 +291,3 @@ class _Run:
             }
             self.replica.drop_packs(set(packs) - waiting)
             self.replica.put(indexed=indexed)
-
-
-def _batches(found: Iterable[Candidate]) -> Iterable[list[Candidate]]:
-    batch: list[Candidate] = []
-    for candidate in found:
-        batch.append(candidate)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -46,9 +46,13 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
         shared = Counter(names.values())
         longer = [key for key in parts if shared[names[key]] > 1 and used[key] < len(parts[key])]
         if not longer:
-            return {key: name if shared[name] == 1 else key for key, name in names.items()}
+            break
         for key in longer:
             used[key] += 1
+    while alike := [key for key, name in names.items() if shared[name] > 1 and name != key]:
+        names.update(zip(alike, alike, strict=True))  # a key may in turn be what another is called in short
+        shared = Counter(names.values())
+    return names
 
 
 @dataclass(frozen=True, slots=True)

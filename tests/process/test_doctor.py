@@ -257,11 +257,9 @@ def failed_run(box: Sandbox) -> None:
     write("index.log", f"{ago(3600)} failed: the disk is full; make room and try again\n")(box)
 
 
-def member(box: Sandbox) -> None:
-    server = "postgresql://ann@db.example/team"
-    write_membership(
-        Path(box.paths.share), Membership(server, new_machine(), "laptop", "ann", new_machine(), agreed=True)
-    )
+def member(box: Sandbox, server: str = "postgresql://ann@db.example/team", computer: str = "") -> None:
+    joined = Membership(server, new_machine(), "laptop", "ann", new_machine(), agreed=True, computer=computer)
+    write_membership(Path(box.paths.share), joined)
 
 
 def interrupted_installation(box: Sandbox) -> None:
@@ -360,6 +358,7 @@ FAULTS = [
     Fault("versions", "leftovers", interrupted_installation, fixable=True, state="note"),
     Fault("sharing", "damaged", write("share.json", '{"url": 7}')),
     Fault("sharing", "unprotected", member, state="note"),
+    Fault("sharing", "copied", lambda box: member(box, computer="of-another-one")),
     Fault("others", "hook", lambda box: edit(settings(box), twice_other), state="note"),
     Fault("path", "first", namesake, state="note"),
     Fault("loaded", "memory-too-long", long_memory, state="note"),

@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall.sources.projects import discover, encode, short_names
@@ -27,6 +27,7 @@ def test_a_project_is_found_behind_any_lines(lines: list[bytes]) -> None:
         assert discover([Path(folder)]).of_folder(str(sessions)).key == cwd
 
 
+@example({"/b", "-/b", "b"})
 @given(st.sets(st.text("ab/-", min_size=1, max_size=12), max_size=12))
 def test_short_names_are_all_different(keys: set[str]) -> None:
     names = short_names(keys)

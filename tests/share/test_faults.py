@@ -209,6 +209,22 @@ def test_a_server_that_lets_nobody_in_from_here_is_told(tmp_path: Path) -> None:
             Machine(tmp_path, "laptop").join(strict.url(), strict.password, make=True)
 
 
+def test_a_password_goes_over_no_open_network_in_clear_text(tmp_path: Path) -> None:
+    with Server() as trusting:
+        rules = trusting.root / "data" / "pg_hba.conf"
+        rules.write_text("host all all 127.0.0.1/32 password\n", encoding="utf-8")
+        trusting.restart()
+        near = trusting.url()
+        far = f"{near.replace('@127.0.0.1:', '@db.office:')}?hostaddr=127.0.0.1"
+        laptop = Machine(tmp_path, "laptop")
+        with pytest.raises(ShareError, match=r"clear text .* did not get it .*sslmode=verify-full") as raised:
+            laptop.join(far, trusting.password, make=True)
+        assert not isinstance(raised.value, ShareUnreachable)
+        with pytest.raises(ShareError, match="speaks no TLS"):
+            laptop.join(f"{far}&sslmode=require", trusting.password, make=True)
+        laptop.join(near, trusting.password, make=True)
+
+
 @pytest.mark.parametrize("make", [False, True])
 def test_who_joins_is_promised_no_later_sync(tmp_path: Path, make: bool) -> None:
     with pytest.raises(ShareUnreachable, match=r"does not answer .*; see that it runs") as raised:

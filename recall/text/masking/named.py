@@ -70,6 +70,11 @@ _LOOSE = re.compile(
     rf"|\s{{1,12}}(?:is|was|to|=)?(?:{_BLANK}*[:=：])?\s{{0,4}}){_DECORATION}",
     re.ASCII,
 )
+#: `password of the nas is ...`: what it is of stands between.
+_FAR = re.compile(
+    rf"(?P<suffix>){_DECORATION}{_BLANK}(?:of|for|to|on|at|in){_BLANK}[^\n.:;=!?→]{{1,40}}?"
+    rf"(?:{_BLANK}(?:is|was){_BLANK}|{_BLANK}?(?:[:=]|→|->){_BLANK}{{0,2}}){_DECORATION}"
+)
 _WORD_BEFORE = re.compile(r"[^\w-]", re.ASCII)
 _TELLS = re.compile(r"は|\bis\b", re.ASCII)
 _OPTION = re.compile(r"(?:^|[\s\"'`])--?[\w-]*$")
@@ -100,8 +105,8 @@ def find_named(text: str) -> Iterator[Span]:
         if _HARMLESS.search(_WORD_BEFORE.split(before)[-1]):
             continue
         is_option = _OPTION.search(before) is not None
-        for pattern in (_PLAIN, _LOOSE):
-            if pattern is _LOOSE and name[0] == "pass":
+        for pattern in (_PLAIN, _LOOSE, _FAR):
+            if pattern is not _PLAIN and name[0] == "pass":
                 continue  # the verb, or a ratio's other half
             link = pattern.match(text, end)
             plain = link is not None and (pattern is _PLAIN or (is_option and link[0].isspace()))

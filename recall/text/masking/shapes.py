@@ -122,6 +122,24 @@ _SHAPES = (
         "sshpass mysql psql",
         r"\b(?:sshpass\s+|mysql\w*\b[^\n|;]{0,80}?\s)-p[ ]?[\"']?([^\s\"'-][^\s\"']{3,60})",
     ),
+    # A line of a pgpass file: host, port, database, user, password.
+    _shape(
+        "password",
+        ":",
+        r"^[ \t>|\"'`]*(?:[\w.-]+|\*):(?:\d{4,5}|\*):(?:[a-z_][\w.-]*|\*):(?:[a-z_][\w.-]*|\*):"
+        r"([^\s\"'`]{3,100})(?=[\"'`]?[ \t]*$)",
+        flags=re.IGNORECASE | re.MULTILINE,
+    ),
+    # `credentials: admin / ...`, a user and the password with a stroke between them.
+    _shape(
+        "password",
+        "login credential creds id/p user/p ログイン 認証情報 アカウント",
+        r"(?:log-?in|credentials?|creds|id ?/ ?p(?:ass)?w(?:or)?d?|user(?:name)? ?/ ?pass(?:word)?"
+        r"|ログイン(?:情報)?|認証情報|アカウント)(?: (?:for|of|to|on)[^\n:=：/]{1,30})?"
+        r"(?:[\"'`*]{0,2}[ \t]?[:=：は]|[ \t](?:is|are))[ \t]{0,3}[\"'`]?[\w.@+-]{1,60}[\"'`]?[ \t]?/[ \t]?[\"'`]?"
+        r"([^\s\"'`、。」]{6,60})",
+        lambda value: is_password(value, named_plainly=False),
+    ),
     _shape("password", "identified", r"identified\s+(?:with\s+\w+\s+)?by\s+[\"']([^\"'\n]{3,})[\"']"),
     _shape("password", "securestring", r"ConvertTo-SecureString\s+(?:-\w+\s+)*[\"']([^\"'\n]{3,})[\"']"),
     _shape(

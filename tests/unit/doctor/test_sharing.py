@@ -54,6 +54,20 @@ def test_a_membership(stands: Standing, driver: bool, findings: list[tuple[str, 
     assert not any(isinstance(value, str) for line in found for value in line.facts.values()), "no name of the team's"
 
 
+def test_a_copied_membership_is_told_whatever_else_there_is() -> None:
+    for stands in (WELL, replace(WELL, failed="copied"), replace(WELL, member=replace(WELL.member, paused=True))):
+        (found,) = judge_sharing(stands, NOW, 5, has_driver=True, copied=True)
+        assert (found.state, found.code) == ("problem", "copied")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(60, "works at the moment"), (3 * 86_400, "has worked for 3 days"), (-5, "works at the")]
+)
+def test_it_says_since_when(seconds: float, words: str) -> None:
+    (found,) = judge_sharing(replace(WELL, failed="gone", failing_since=int(NOW - seconds)), NOW, 5, has_driver=True)
+    assert words in found.found
+
+
 def test_without_a_team_nothing_is_said(tmp_path: Path) -> None:
     case = Case(StatePaths(str(tmp_path)), {}, tmp_path, "linux", NOW, tmp_path)
     (found,) = sharing(case)

@@ -3,7 +3,7 @@
 import pytest
 
 from recall.core.errors import UsageError
-from recall.share.address import checked, is_protected, shown
+from recall.share.address import checked, fields_of, is_encrypted, is_protected, shown
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,27 @@ def test_a_piece_of_a_password_is_not_named(url: str) -> None:
 )
 def test_only_a_proved_server_or_this_machine_is_protected(url: str, protected: bool) -> None:
     assert is_protected(url) is protected
+
+
+@pytest.mark.parametrize(
+    ("url", "encrypted"),
+    [
+        ("postgresql://h/db", False),
+        ("postgresql://h/db?sslmode=prefer", False),
+        ("postgresql://h/db?sslmode=require", True),
+        ("postgresql://h/db?sslmode=verify-ca", True),
+        ("postgresql://h/db?sslmode=verify-full", True),
+        ("postgresql://h/db?sslmode=require&sslmode=disable", False),
+        ("postgresql://localhost/db?hostaddr=10.0.0.5", False),
+        ("postgresql://127.0.0.1/db", True),
+        ("postgresql://[::1/db", False),
+    ],
+)
+def test_tls_of_any_kind_or_this_machine_is_encrypted(url: str, encrypted: bool) -> None:
+    assert is_encrypted(url) is encrypted
+
+
+def test_of_a_setting_given_twice_libpq_takes_the_last_one_as_we_do() -> None:
+    url = "postgresql://h/db?sslmode=disable&sslmode=verify-full"
+    assert fields_of(url)["sslmode"] == "verify-full"
+    assert is_protected(url)
