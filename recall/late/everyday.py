@@ -111,7 +111,7 @@ def load_everyday(model: Model, sketcher: Sketcher, folder: Path | None) -> tupl
     count = len(languages)
     bank = Bank(
         dense[:count],
-        tokens[: counts[:count].sum()],
+        np.asfortranarray(tokens[: counts[:count].sum()]),  # as `closest` turns them, for each text anew
         starts[:count],
         counts[:count],
         members / members.sum(axis=1, keepdims=True),
