@@ -23,13 +23,18 @@ def sharing(case: Case) -> Iterator[Finding]:
         return
     try:
         member = read_membership(files[0])
-        found_standing = standing(case.paths, member) if member else None
     except ShareError as error:
         advice = "`recall share leave` takes away what is left, then join again"
         yield Finding("sharing", "problem", "damaged", str(error), advice)
         return
-    if member is None or found_standing is None:
+    if member is None:
         yield Finding("sharing", "ok", "off", "nothing is shared with other machines")
+        return
+    try:
+        found_standing = standing(case.paths, member)
+    except ShareError as error:
+        advice = "`recall share sync` fills it anew; what is indexed stays"
+        yield Finding("sharing", "problem", "records", str(error), advice)
         return
     has_driver = importlib.util.find_spec("psycopg") is not None
     yield from judge_sharing(

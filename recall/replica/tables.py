@@ -94,8 +94,8 @@ def throw_away(path: Path) -> None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """The file open for reading only; None where there is none, or one that the next exchange fills anew. Raises
-    ShareError."""
+    """The file open for reading only; None where there is none. Raises ShareDamaged for one that the next exchange
+    fills anew, ShareError."""
     with translated(path):
         connection = _open_for_reading(path)
         if connection is None:
@@ -110,12 +110,15 @@ def _open_for_reading(path: Path) -> sqlite3.Connection | None:
         return None
     connection = _connect(path, "ro")
     try:
-        if connection.execute("PRAGMA user_version").fetchone() == (FORMAT,):
-            return connection
-    except sqlite3.Error:
-        pass
-    connection.close()
-    return None
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != FORMAT:
+            raise ShareDamaged(
+                f"expected format {FORMAT} in {path}, found {version}; the next `recall share sync` fills it anew"
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from namespace import NAMESPACE, needs_namespace
 from packed.laptop import FOUND, Laptop
 from packed.releases import Release
 from support import wait_until
@@ -209,14 +209,6 @@ def test_what_stands_in_the_way_is_named_and_stays(laptop: Laptop, release: Rele
 
 # Disks that refuse. A namespace of its own gives this test disks of its own.
 
-_NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-needs_namespace = pytest.mark.skipif(
-    sys.platform != "linux"
-    or shutil.which("unshare") is None
-    or subprocess.run([*_NAMESPACE, "mount -t tmpfs none /mnt"], capture_output=True).returncode != 0,
-    reason="this system lets no program mount a disk of its own",
-)
-
 
 @needs_namespace
 @pytest.mark.parametrize(
@@ -252,7 +244,7 @@ def test_a_folder_for_temporary_files_that_runs_no_program_does_not_matter(lapto
 def _in_namespace(
     laptop: Laptop, command: str, carrier: Path, environment: Mapping[str, str] = {}
 ) -> "subprocess.CompletedProcess[str]":
-    return laptop.run(*_NAMESPACE, command, carrier, check=False, environment=environment)
+    return laptop.run(*NAMESPACE, command, carrier, check=False, environment=environment)
 
 
 def test_what_killed_installations_left_goes_and_what_a_living_one_fills_stays(

@@ -262,6 +262,11 @@ def member(box: Sandbox, server: str = "postgresql://ann@db.example/team", compu
     write_membership(Path(box.paths.share), joined)
 
 
+def broken_replica(box: Sandbox) -> None:
+    member(box)
+    Path(box.paths.share_records).write_bytes(b"no" * 5000)
+
+
 def interrupted_installation(box: Sandbox) -> None:
     (Place.of_user().versions / ".new-99999999").mkdir(parents=True)
 
@@ -357,6 +362,7 @@ FAULTS = [
     Fault("versions", "none-current", no_current_version),
     Fault("versions", "leftovers", interrupted_installation, fixable=True, state="note"),
     Fault("sharing", "damaged", write("share.json", '{"url": 7}')),
+    Fault("sharing", "records", broken_replica),
     Fault("sharing", "unprotected", member, state="note"),
     Fault("sharing", "copied", lambda box: member(box, computer="of-another-one")),
     Fault("others", "hook", lambda box: edit(settings(box), twice_other), state="note"),

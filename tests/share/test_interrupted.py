@@ -265,12 +265,25 @@ def test_a_damaged_replica_is_filled_anew(team: list[Machine], database: Databas
     agree(database, team)
 
 
-def test_a_replica_that_cannot_be_read_hides_no_note_of_ones_own(team: list[Machine]) -> None:
+@pytest.mark.parametrize(
+    "how", ["empty", "cut short", "no database", "its first page alone", "of tomorrow", "of another program"]
+)
+def test_what_is_indexed_stays_while_the_replica_cannot_be_read(team: list[Machine], how: str) -> None:
     laptop = team[0]
-    damage(Path(laptop.paths.share_records), "its first page alone")
+    laptop.index()
+    before = sorted((r.origin or "", r.description) for r in laptop.records())
+    assert [origin for origin, _ in before if origin], "the team's are among them"
+    damage(Path(laptop.paths.share_records), how)
     report = laptop.index()
     assert report.complete
-    assert sorted(r.description for r in laptop.records() if r.kind == "memory") == written(laptop)
+    assert sorted((r.origin or "", r.description) for r in laptop.records()) == before
+    said = laptop.command("share", "status", check=False)
+    assert (said.returncode, said.stdout, len(said.stderr.splitlines())) == (1, "", 1)
+    assert "`recall share sync`" in said.stderr
+    assert laptop.sync(identity="").received.taken
+    report = laptop.index()
+    assert (report.added, report.removed, report.chunks_embedded) == (0, 0, 0)
+    assert sorted((r.origin or "", r.description) for r in laptop.records()) == before
 
 
 @pytest.mark.parametrize(
