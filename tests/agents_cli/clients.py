@@ -1,38 +1,24 @@
 """Drives the real Codex, Qwen Code and Gemini CLI in a terminal, as a person does, and without one, as a program does.
 
-The clients come from the npm registry at first use, into RECALL_CLIENT_CACHE, else into the user's cache folder. They
-talk to a stand-in for their API on loopback with keys that are none; telemetry is switched off.
+The clients come from the npm registry at first use. They talk to a stand-in for their API on loopback with keys that
+are none; telemetry is switched off.
 """
 
 import json
-import os
-import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-from platformdirs import user_cache_path
-
 from agents_cli.model_api import ModelApi, Request
-from support import wait_until
+from terminal import PATIENCE, Tmux, installed
 
-# Taken when this file is imported: the tripwire gives the tests another home and drops the RECALL_ variables.
-_REAL_ENVIRONMENT = dict(os.environ)
-CACHE = Path(os.environ.get("RECALL_CLIENT_CACHE") or user_cache_path("recall-agents", appauthor=False))
-
-#: Generous, for a loaded machine: seconds for a message to reach the API, and for anything to appear on the screen.
-PATIENCE = 90.0
-#: Seconds for npm to fetch a client.
-INSTALL_SECONDS = 900.0
 #: Seconds after which Enter is pressed again for a message that has not reached the API.
 _ENTER_SECONDS = 5.0
 #: Seconds in which the screen follows a key.
 _KEY_SECONDS = 1.0
-_COLUMNS, _LINES = 200, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +58,6 @@ KINDS = {
 }  # fmt: skip
 
 
-def missing() -> str | None:
-    """What keeps the clients from being driven on this machine, None when they can be."""
-    lacking = [name for name in ("npm", "node", "tmux") if shutil.which(name) is None]
-    return f"needs {' and '.join(lacking)} on the PATH" if lacking else None
-
-
-def installed(kind: Kind) -> Path:
-    """The client's executable, fetched with npm when the cache lacks it."""
-    binary = CACHE / "node_modules" / ".bin" / kind.name
-    if not binary.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE), kind.package]
-        subprocess.run(command, check=True, env=_REAL_ENVIRONMENT, timeout=INSTALL_SECONDS)
-    return binary
-
-
 class Client:
     """One client of one person; `environment` is all that it sees besides its own settings, HOME included."""
 
@@ -99,7 +69,6 @@ class Client:
         self.settings = self.home / kind.file
         self.environment = {
             **environment,
-            "TERM": "xterm-256color",
             "SHELL": "/bin/sh",
             "OPENAI_API_KEY": "loopback-only",
             "OPENAI_BASE_URL": f"{api.url}/v1",
@@ -108,7 +77,7 @@ class Client:
             "GOOGLE_GEMINI_BASE_URL": api.url,
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
         }
-        self._binary = str(installed(kind))
+        self._binary = installed(kind.package, kind.name)
         self.settings.parent.mkdir()
         if kind.settings is not None:
             self.settings.write_text(kind.settings, encoding="utf-8")
@@ -139,52 +108,43 @@ class Client:
 
 
 class Terminal:
-    """One session of a client in a tmux server of its own."""
+    """One session of a client in a terminal."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._socket = client.home / "tmux.sock"
-        self._process: psutil.Process | None = None
+        self._tmux = Tmux(client.environment, client.project)
 
     def start(self, command: list[str], *, trust: bool) -> None:
-        environment = [f"{name}={value}" for name, value in self._client.environment.items()]
-        size = ["-x", str(_COLUMNS), "-y", str(_LINES)]
-        where = ["-c", str(self._client.project)]
-        self._tmux("new-session", "-d", *size, *where, "env", "-i", *environment, *command)
-        self._process = psutil.Process(int(self._tmux("list-panes", "-F", "#{pane_pid}")))
+        self._tmux.start(command)
         kind = self._client.kind
         if kind.trust is not None:
             question, yes, no = kind.trust
-            self._wait(lambda: question in self.screen(), "the client asks about the new hooks")
-            self._wait(lambda: self._answered(question, yes if trust else no), "the question is answered")
-        self._wait(lambda: kind.ready in self.screen(), "the client lets a person type")
+            self._tmux.wait(lambda: question in self.screen(), "the client asks about the new hooks")
+            self._tmux.wait(lambda: self._answered(question, yes if trust else no), "the question is answered")
+        self._tmux.wait(lambda: kind.ready in self.screen(), "the client lets a person type")
 
     def type(self, prompt: str) -> Request:
         """Type a message, send it, and wait until it has reached the model; what the model got with it."""
-        self._tmux("send-keys", "-l", prompt)
-        self._wait(lambda: prompt in self.screen(), f"the client took {prompt!r}")
+        self._tmux.write(prompt)
+        self._tmux.wait(lambda: prompt in self.screen(), f"the client took {prompt!r}")
         # Enter soon after the text is a line break of something pasted, and a busy client may drop it: press it again.
         # Where the message is already on its way the line is empty, and Enter sends nothing.
         asked: Request | None = None
         for _ in range(int(PATIENCE / _ENTER_SECONDS)):
-            self._tmux("send-keys", "Enter")
+            self._tmux.press("Enter")
             if asked := self._client.api.wait_for(prompt, _ENTER_SECONDS):
                 break
         assert asked is not None, f"{prompt!r} did not reach the API in {PATIENCE:g} s; the screen:\n{self.screen()}"
-        self._wait(lambda: "This is answer" in self.screen(), "the client shows an answer")
+        self._tmux.wait(lambda: "This is answer" in self.screen(), "the client shows an answer")
         return asked
 
     def screen(self) -> str:
         """What the terminal shows."""
-        return self._tmux("capture-pane", "-p")
+        return self._tmux.visible()
 
     def close(self) -> None:
-        """End the client and wait until it is gone: it writes into the home to its end."""
-        children = self._process.children(recursive=True) if self._process and self._process.is_running() else []
-        self._tmux("kill-server", check=False)  # the server is gone already when the client ended by itself
-        _, alive = psutil.wait_procs([*children, *([self._process] if self._process else [])], timeout=PATIENCE)
-        for process in alive:
-            process.kill()
+        """End the client and wait until it is gone."""
+        self._tmux.close()
 
     def _answered(self, question: str, choice: str) -> bool:
         """Whether the question is gone; else choose once more. A client that has just drawn it drops keys, and Enter
@@ -192,23 +152,9 @@ class Terminal:
         screen = self.screen()
         if question not in screen:
             return True
-        self._tmux("send-keys", "Enter" if f"› {choice}." in screen else choice)
+        self._tmux.press("Enter" if f"› {choice}." in screen else choice)
         time.sleep(_KEY_SECONDS)  # else a key more would end up in the line for messages
         return False
-
-    def _tmux(self, *words: str, check: bool = True) -> str:
-        done = subprocess.run(
-            ["tmux", "-u", "-f", os.devnull, "-S", str(self._socket), *words], env=self._client.environment,
-            capture_output=True, encoding="utf-8", timeout=PATIENCE,
-        )  # fmt: skip
-        assert not check or done.returncode == 0, f"tmux {words[0]}: {done.stderr}"
-        return done.stdout
-
-    def _wait(self, true: Callable[[], bool], what: str) -> None:
-        try:
-            wait_until(true, what, PATIENCE)
-        except AssertionError as error:
-            raise AssertionError(f"{error}; the screen:\n{self.screen()}") from None
 
 
 def _codex_config(api: ModelApi, project: Path) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents_cli.clients import KINDS, Client, missing
+from agents_cli.clients import KINDS, Client
 from claude_code.person import CONFIG, Person
+from terminal import missing
 
 pytestmark = [pytest.mark.agents, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 

@@ -6,8 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from claude_code.client import PATIENCE, Client, installed
+from claude_code.client import PACKAGE, Client
 from claude_code.person import Person
+from terminal import PATIENCE, installed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def claude(client: Client, *words: str) -> str:
     """Run a command of the client, such as `claude plugin install`; what it printed."""
     done = subprocess.run(
-        [str(installed()), *words], cwd=client.project, env=client.environment, stdin=subprocess.DEVNULL,
+        [installed(PACKAGE, "claude"), *words], cwd=client.project, env=client.environment, stdin=subprocess.DEVNULL,
         capture_output=True, encoding="utf-8", timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, f"claude {words}: {done.returncode}\n{done.stdout}\n{done.stderr}"

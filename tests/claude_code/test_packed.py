@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from claude_code.client import Client, missing
+from claude_code.client import Client
 from claude_code.messages_api import MessagesApi
 from packed.laptop import Laptop, borrowed
 from packed.releases import LATER, build
+from terminal import missing
 
 pytestmark = [pytest.mark.claude_code, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_code.client import Client, missing
+from claude_code.client import Client
 from claude_code.person import Person
 from claude_code.plugins import ROOT, calls, claude, install_plugin, install_program
+from terminal import missing
 
 pytestmark = [pytest.mark.claude_code, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 

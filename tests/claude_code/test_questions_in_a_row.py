@@ -18,9 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_code.client import Client, missing
+from claude_code.client import Client
 from claude_code.person import Person
 from recall.evals.questions import Question, read_questions
+from terminal import missing
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 NOTES, RECORDS = CORPORA / "resoniteio-memory", CORPORA / "contemplative-agent-adr"

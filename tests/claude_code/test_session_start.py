@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_code.client import Client, Terminal, missing
+from claude_code.client import Client, Terminal
 from claude_code.person import Person
 from claude_code.plugins import install_plugin
 from support import wait_until
+from terminal import missing
 
 pytestmark = [pytest.mark.claude_code, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 

@@ -8,9 +8,10 @@ import shlex
 
 import pytest
 
-from claude_code.client import Client, missing
+from claude_code.client import Client
 from claude_code.person import SETTINGS, Person
 from support import wait_until
+from terminal import missing
 
 pytestmark = [pytest.mark.claude_code, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 
