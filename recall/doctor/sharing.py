@@ -24,7 +24,7 @@ def sharing(case: Case) -> Iterator[Finding]:
     try:
         member = read_membership(files[0])
     except ShareError as error:
-        advice = "`recall share leave` takes away what is left, then join again"
+        advice = "joining again keeps this machine's number"
         yield Finding("sharing", "problem", "damaged", str(error), advice)
         return
     if member is None:
@@ -38,7 +38,7 @@ def sharing(case: Case) -> Iterator[Finding]:
         return
     has_driver = importlib.util.find_spec("psycopg") is not None
     yield from judge_sharing(
-        found_standing, case.now, case.config["share.minutes"], has_driver=has_driver, copied=is_copied(member)
+        found_standing, case.now, case.config["share.minutes"], has_driver=has_driver, copied=is_copied(case.paths, member)
     )
 
 

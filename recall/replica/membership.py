@@ -9,6 +9,7 @@ from pathlib import Path
 from recall.core.atomic import replace_bytes
 from recall.core.errors import ShareError
 from recall.text.clean import one_line
+from recall.wire.files import read_file
 
 #: Longest name of a machine or a person, in characters.
 MAX_NAME = 40
@@ -52,22 +53,38 @@ def is_machine(text: object) -> bool:
 def read_membership(path: Path) -> Membership | None:
     """The team that this machine belongs to, None for no team. Raises ShareError for a file that is not ours."""
     try:
-        fields = json.loads(path.read_bytes())
+        member = parsed(read_file(path))
+    except FileNotFoundError:
+        return None
+    except OSError:
+        member = None
+    if member is None:
+        raise ShareError(
+            f"expected what `recall share join` wrote in {path}, found something else; "
+            "run `recall share join` with the team's address again"
+        )
+    return member
+
+
+def parsed(text: str | bytes) -> Membership | None:
+    """The membership that a JSON text holds, None for anything else."""
+    try:
+        fields = json.loads(text)
         url, machine, name, person, team = (fields[key] for key in ("url", "machine", "name", "person", "team"))
         computer = fields.get("computer", "")
         if not all(isinstance(text, str) for text in (url, name, person, team, computer)) or not is_machine(machine):
-            raise ValueError
+            return None
         paused, agreed = bool(fields.get("paused")), bool(fields.get("agreed"))
         return Membership(url, machine, name, person, team, paused, agreed, computer)
-    except FileNotFoundError:
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        raise ShareError(
-            f"expected what `recall share join` wrote in {path}, found something else; "
-            "delete the file and join the team again"
-        ) from None
 
 
 def write_membership(path: Path, membership: Membership) -> None:
     """Keep it, for the owner's eyes only. Raises RecallError."""
-    replace_bytes(path, json.dumps(asdict(membership), ensure_ascii=False, indent=1).encode() + b"\n", 0o600)
+    replace_bytes(path, written(membership).encode() + b"\n", 0o600)
+
+
+def written(membership: Membership) -> str:
+    """The text that `parsed` takes."""
+    return json.dumps(asdict(membership), ensure_ascii=False, indent=1)

@@ -3,8 +3,8 @@ damaged, or of another format, is thrown away and filled anew.
 
 meta        `cursor`: how far the changes of others are known; `written`: the last of our own that the server has;
             `seen`: the last of all that was heard of, and its mark; `indexed`: the index's generation when packs were
-            let go of last; `synced`, `failed`, `failing_since`: how the last exchanges went (seconds since 1970; a
-            sentence)
+            let go of last; `member`: as whom the last exchange was; `synced`, `failed`, `failing_since`: how the last
+            exchanges went (seconds since 1970; a sentence)
 machine     the others, by their numbers, with what they call themselves
 content     a record's text, by the SHA-256 of all of it (`recall.share.record`): whoever holds the same has one of it
 holding     who holds which content, and where: `place` is the SHA-256 of kind, project and path

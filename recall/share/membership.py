@@ -1,5 +1,6 @@
 """Making a team, joining and leaving one."""
 
+import contextlib
 import getpass
 import platform
 from collections.abc import Callable
@@ -7,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recall.core.errors import RecallError, ShareError
-from recall.replica.membership import Membership, new_machine, plain_name, read_membership, write_membership
+from recall.replica.membership import Membership, new_machine, parsed, plain_name, read_membership, write_membership
 from recall.replica.replica import Replica
-from recall.replica.tables import ShareDamaged, throw_away
+from recall.replica.tables import ShareDamaged, reading, throw_away
 from recall.share.address import checked, keep_password, shown
-from recall.share.computer import is_copied, this_computer
+from recall.share.computer import check_computer, check_writer, is_another, is_copied, this_computer
 from recall.share.connection import NeedsPassword, connected, environment_password, repeated
 from recall.share.schema import migrate
 from recall.share.server import Server
@@ -43,21 +44,18 @@ def join(paths: StatePaths, wanted: Joining, ask: Callable[[str], str | None]) -
     `moved`. Raises UsageError, ShareError.
     """
     url = checked(wanted.url)
-    known = read_membership(Path(paths.share))
-    if known is not None and is_copied(known) and not wanted.moved:
-        known = replace(known, machine=new_machine(), name="", agreed=False)
+    known = _known(paths)
+    if known is not None and is_copied(paths, known) and not wanted.moved:
+        known = _another(known)
     make_private_folder(paths.home)
     password = None
     try:
-        team, machine = _enrol(paths, wanted, url, known, None)
+        member = _enrol(paths, wanted, url, known, None)
     except NeedsPassword:
         password = ask(f"Password for {shown(url)}: ")
         if password is None:
             raise
-        team, machine = _enrol(paths, wanted, url, known, password)
-    agreed = known is not None and known.agreed and known.team == team
-    names = (_name(wanted, known), _person(wanted, known))
-    member = Membership(url, machine, *names, team, agreed=agreed, computer=this_computer(machine))
+        member = _enrol(paths, wanted, url, known, password)
     write_membership(Path(paths.share), member)
     return member, password or environment_password()
 
@@ -85,13 +83,12 @@ def agree(paths: StatePaths, member: Membership) -> Membership:
 def leave(paths: StatePaths, *, delete: bool, password: str | None = None) -> int:
     """Take no part any more: what others have shared goes from this machine, and with `delete` what this one has shared
     goes from theirs; how many records. Raises ShareUnreachable where that has to be told the server, and nothing has
-    changed then. A share.json that cannot be read goes without it."""
-    try:
-        member: Membership | None = membership(paths)
-    except ShareError:
-        if delete or not Path(paths.share).exists():
-            raise
-        member = None
+    changed then. A share.json that cannot be read goes too. Raises ShareError for another computer's records."""
+    member = _known(paths)
+    if member is None and (delete or not Path(paths.share).exists()):
+        member = membership(paths)
+    if delete and member is not None:
+        check_computer(paths, member)
     lock = HeldLock.wait(paths.share_lock, WAIT_SECONDS)
     if lock is None:
         raise ShareError("an exchange of records is under way; try again when it has ended")
@@ -99,7 +96,9 @@ def leave(paths: StatePaths, *, delete: bool, password: str | None = None) -> in
         count = 0
         if delete and member is not None:
             with connected(member.url, Path(paths.share_password), password) as connection:
-                count = Server(connection, member.machine).leave()
+                server = Server(connection, member.machine)
+                check_writer(member, server.head().computer)
+                count = server.leave()
         try:
             with Replica(Path(paths.share_records)) as replica:
                 replica.reset()
@@ -121,21 +120,46 @@ def membership(paths: StatePaths) -> Membership:
     return member
 
 
-def _enrol(
-    paths: StatePaths, wanted: Joining, url: str, known: Membership | None, password: str | None
-) -> tuple[str, str]:
-    """The numbers of the team and of this machine in it."""
+def _known(paths: StatePaths) -> Membership | None:
+    """As whom this machine takes part: by share.json, and where that was damaged or deleted, by the last exchange. A
+    new number would leave what it has shared with nobody who can take it back."""
+    try:
+        if (member := read_membership(Path(paths.share))) is not None:
+            return member
+    except ShareError:
+        pass
+    with contextlib.suppress(ShareError), reading(Path(paths.share_records)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'member'").fetchone() if connection else None
+        return parsed(str(row[0])) if row else None
+    return None
+
+
+def _another(known: Membership) -> Membership:
+    """A machine of its own, in the place of one that another computer is."""
+    return replace(known, machine=new_machine(), name="", agreed=False)
+
+
+def _enrol(paths: StatePaths, wanted: Joining, url: str, known: Membership | None, password: str | None) -> Membership:
+    """Make what is wanted true on the server."""
     with connected(url, Path(paths.share_password), password) as connection:
         if wanted.make:
             repeated(connection, lambda: migrate(connection, new_machine(), wanted.grant))
         server = Server(connection, known.machine if known else new_machine())
         head = server.head()
         if known is not None and known.team != head.team and shown(known.url) != shown(url):
-            raise ShareError(
-                f"this machine belongs to the team at {shown(known.url)} already; run `recall share leave` first"
-            )
-        server.enrol(_name(wanted, known), _person(wanted, known))
-        return head.team, server.machine
+            if Path(paths.share).exists():
+                raise ShareError(
+                    f"this machine belongs to the team at {shown(known.url)} already; run `recall share leave` first"
+                )
+            known = None
+        elif known is not None and is_another(known, head.computer) and not wanted.moved:
+            known = _another(known)
+        machine = known.machine if known else new_machine()
+        agreed = known is not None and known.agreed and known.team == head.team
+        names = (_name(wanted, known), _person(wanted, known))
+        computer = this_computer(paths, machine)
+        Server(connection, machine).enrol(*names, computer)
+        return Membership(url, machine, *names, head.team, agreed=agreed, computer=computer)
 
 
 def _name(wanted: Joining, known: Membership | None) -> str:

@@ -5,7 +5,7 @@ clock       one row: the number of the last change. Whoever writes takes the row
             changes become visible in the order of their numbers, and no machine's own clock matters
 past        a mark, drawn by chance, for each change: whoever remembers one misses it on a server that was set up from
             an older copy, even where others have gone on there
-machine     who takes part; `written` is the last change of its own
+machine     who takes part; `written` is the last change of its own, `computer` which one writes in its name
 content     records' texts by the SHA-256 of all of it; gone with its last holder
 holding     which machine holds which content at which of its places; content NULL: not any more. Such rows stay, some
             hundred bytes each without a word, for machines that come back after a long time
@@ -31,6 +31,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id text PRIMARY KEY,
             name text NOT NULL,
             person text NOT NULL,
+            computer text NOT NULL DEFAULT '',
             joined timestamptz NOT NULL DEFAULT now(),
             written bigint NOT NULL DEFAULT 0
         )""",

@@ -35,13 +35,15 @@ _PACKS_BYTES = 16 * 1024 * 1024
 class Head:
     """All that a quiet exchange asks: the team's number, the last change of all with its mark, and the mark of another
     one that was asked for. Of this machine: its last change that the server has (None: it does not know the machine),
-    how many places it holds something at, and the last number among these."""
+    which computer writes in its name ("": not known), how many places it holds something at, and the last number among
+    these."""
 
     team: str
     seq: int
     mark: str
     known: str
     written: int | None
+    computer: str
     held: int
     newest: int
 
@@ -70,8 +72,8 @@ class Server:
             """SELECT team.id, team.version, clock.seq,
                 coalesce((SELECT mark FROM past WHERE past.seq = clock.seq), ''),
                 coalesce((SELECT mark FROM past WHERE past.seq = %s), ''),
-                (SELECT written FROM machine WHERE id = %s), own.places, own.newest
-            FROM team CROSS JOIN clock CROSS JOIN (
+                machine.written, coalesce(substr(machine.computer, 1, 64), ''), own.places, own.newest
+            FROM team CROSS JOIN clock LEFT JOIN machine ON machine.id = %s CROSS JOIN (
                 SELECT count(*) AS places, coalesce(max(seq), 0) AS newest FROM holding
                 WHERE machine = %s AND content IS NOT NULL
             ) AS own
@@ -83,14 +85,14 @@ class Server:
         team, version, seq, *_ = row
         check_version(cast(int, version))
         check_clock(cast(int, seq))
-        return Head(cast(str, team), *cast("tuple[int, str, str, int | None, int, int]", row[2:]))
+        return Head(cast(str, team), *cast("tuple[int, str, str, int | None, str, int, int]", row[2:]))
 
-    def enrol(self, name: str, person: str) -> None:
-        """Let this machine take part, or go by another name."""
+    def enrol(self, name: str, person: str, computer: str = "") -> None:
+        """Let this machine take part, go by another name, or be another computer."""
         self._connection.execute(
-            """INSERT INTO machine (id, name, person) VALUES (%s, %s, %s)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, person = excluded.person""",
-            [self.machine, name, person],
+            """INSERT INTO machine (id, name, person, computer) VALUES (%s, %s, %s, %s) ON CONFLICT (id) DO UPDATE
+            SET name = excluded.name, person = excluded.person, computer = excluded.computer""",
+            [self.machine, name, person, computer],
         )
 
     def changes(self, after: Cursor, until: int, limit: int) -> tuple[list[Change], dict[str, tuple[str, str]], Cursor]:

@@ -13,13 +13,13 @@ from recall.core.config import Config
 from recall.core.errors import MaskingError, RecallError, ShareBusy, ShareError, ShareUnreachable, SourceError
 from recall.core.types import Skipped
 from recall.index.plan import trusted_mtime
-from recall.replica.membership import Membership, read_membership
+from recall.replica.membership import Membership, parsed, read_membership, written
 from recall.replica.pack import pack
 from recall.replica.record import TeamRecord
 from recall.replica.replica import Replica, Sent
 from recall.replica.tables import ShareDamaged, throw_away
 from recall.replica.team import Team
-from recall.share.computer import check_computer
+from recall.share.computer import check_computer, check_writer
 from recall.share.connection import connected
 from recall.share.incoming import Received, fetch_packs, receive
 from recall.share.outgoing import Candidate, candidates, kept_unseen
@@ -66,7 +66,7 @@ def exchange(
 
     def over(replica: Replica) -> Exchange:
         started = time.monotonic()
-        check_computer(member)
+        check_computer(paths, member)
         with connected(member.url, Path(paths.share_password), password) as connection:
             server = Server(connection, member.machine)
             run = _Run(server=server, replica=replica, paths=paths, member=member, model=model, told=told)
@@ -139,16 +139,18 @@ class _Run:
             )
         # A number that somebody set by hand has no mark, and after it was set back there is none to miss.
         beyond = head.seq < self.replica.cursor.seq - 1
-        foreign = self.replica.get("machine") != self.member.machine
-        if foreign or head.written is None or head.known != mark or beyond:
+        check_writer(self.member, head.computer)
+        last = parsed(self.replica.get("member"))
+        if last is None or last.machine != self.member.machine or head.written is None or head.known != mark or beyond:
             self.replica.reset()  # another machine's; or the server was set up anew, or from an older copy
-            self.replica.put(machine=self.member.machine)
         if head.written is None:
-            self.server.enrol(self.member.name, self.member.person)
+            self.server.enrol(self.member.name, self.member.person, self.member.computer)
+        if last != self.member:
+            self.replica.put(member=written(self.member))
         if (head.seq, head.mark) != self.replica.seen:
             self.replica.put(seen=f"{head.seq} {head.mark}")
-        written = self.replica.get("written")
-        if written != str(head.written) or head.held != self.replica.places() or head.newest > int(written):
+        known = self.replica.get("written")
+        if known != str(head.written) or head.held != self.replica.places() or head.newest > int(known):
             self._recall_sent()
         return head
 

@@ -10,7 +10,7 @@ from postgres import Database
 from recall.core.errors import ShareError
 from recall.replica.membership import plain_name
 from recall.share import computer
-from recall.share.membership import Joining, join
+from recall.share.membership import Joining, join, leave
 from recall.wire.paths import StatePaths
 from share.machines import Machine
 
@@ -83,3 +83,51 @@ def test_a_computer_can_take_the_place_of_the_old_one(
     tower.sync(identity="")
     tower.index()
     assert tower.team_names() == ["new-laptop: second"]
+    for work in (lambda: old.sync(identity=""), lambda: leave(old.paths, delete=True, password=old.password)):
+        with pytest.raises(ShareError, match="another computer has taken this one's place"):
+            work()
+    joined_again(old, database, takes_its_place=False)
+    assert old.member.machine != new.member.machine
+    assert old.sync(identity="").sent == 1
+    tower.sync(identity="")
+    tower.index()
+    assert tower.team_names() == ["laptop: first", "new-laptop: second"]
+
+
+def test_a_copy_on_the_same_computer_is_one_too(
+    computers: Computers, pair: list[Machine], database: Database, tmp_path: Path
+) -> None:
+    old = pair[0]
+    new = moved(old, tmp_path, "another-home")
+    for work in (lambda: new.sync(identity=""), lambda: leave(new.paths, delete=True, password=new.password)):
+        with pytest.raises(ShareError, match="copied from another computer or place"):
+            work()
+    assert old.sync(identity="").sent == 0
+    assert leave(new.paths, delete=False) == 0
+    assert old.sync(identity="").sent == 0
+
+
+@pytest.mark.parametrize("lost", ["emptied", "deleted"])
+def test_a_membership_that_was_lost_comes_back_under_its_number(
+    pair: list[Machine], database: Database, lost: str
+) -> None:
+    laptop, tower = pair
+    machine = laptop.member.machine
+    file = Path(laptop.paths.share)
+    file.write_bytes(b"") if lost == "emptied" else file.unlink()
+    join(laptop.paths, Joining(database.url), lambda _: laptop.password)
+    assert (laptop.member.machine, laptop.member.name) == (machine, "laptop")
+    laptop.note("first", "laptop knows something", "", extra="share: false\n")
+    assert laptop.sync(identity="").taken_back == 1
+    tower.sync(identity="")
+    tower.index()
+    assert tower.team_names() == []
+
+
+def test_who_has_lost_the_membership_can_still_take_everything_back(pair: list[Machine]) -> None:
+    laptop, tower = pair
+    Path(laptop.paths.share).write_bytes(b"\0" * 99)
+    assert leave(laptop.paths, delete=True, password=laptop.password) == 1
+    tower.sync(identity="")
+    tower.index()
+    assert tower.team_names() == []

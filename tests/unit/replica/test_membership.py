@@ -27,7 +27,7 @@ def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_its_place_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ShareError, match="found something else; delete the file"):
+    with pytest.raises(ShareError, match="found something else; run `recall share join`"):
         read_membership(tmp_path)
 
 
