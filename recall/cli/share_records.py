@@ -62,6 +62,8 @@ def preview(arguments: argparse.Namespace, paths: StatePaths) -> int:
                 | {"name": record.name, "description": record.description, "date": record.date}
                 | {"language": record.language, "successor": record.successor, "body": record.body}
             )
+    for item in skipped[:10]:
+        print(f"recall: {item.path} stays here: {item.reason}", file=sys.stderr)
     if arguments.json:
         print(json.dumps({"records": rows, "skipped": len(skipped)}, ensure_ascii=False, indent=1))
         return 0

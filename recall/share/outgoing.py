@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePath
 
 from recall.core.config import Config
@@ -23,7 +23,8 @@ from recall.replica.replica import Sent
 from recall.share.titles import given_title
 from recall.sources.files import MAX_NOTE_BYTES, is_inside, read_bytes
 from recall.sources.projects import discover, encode
-from recall.sources.repository import is_path
+from recall.sources.repository import is_path, is_whole, repository_root
+from recall.sources.spelled import spelled_path
 from recall.store.entries import Stored
 from recall.store.extracts import Session, open_extracts
 from recall.text.decode import decode_note
@@ -32,6 +33,10 @@ from recall.text.decode import decode_note
 #: `private` with one. A reader that takes YAML by its letter would send what was meant to stay.
 _SAYS = re.compile(r"""[\s\-'"]*(share|private)['"]?\s*[:\uff1a](.*)""", re.IGNORECASE)
 _YES = {"true", "yes", "on", "y", "1"}
+_UNSURE = (
+    "nobody can tell which project it belongs to: its folder, or its repository, is not there any more; what was "
+    "shared of it stays so, nothing new goes"
+)
 #: How the project of records is called that belong to all projects, as in `recall status`.
 ALL_PROJECTS = "shared"
 
@@ -85,6 +90,11 @@ class Wanted:
             return False
         return not self.projects or project.casefold() in self.projects or key.casefold() in self.projects
 
+    def can_tell(self, key: str) -> bool:
+        """Whether it can be said of a project which one it is. What is left of a worktree or a folder that has gone
+        goes by a name of its own, and was part of one that stays at home, perhaps."""
+        return key == SHARED or (is_path(key) and (not (self.projects or self.not_projects) or is_whole(key)))
+
 
 def candidates(
     folders: Sequence[Path], config: Config, index: Path, sent: Mapping[str, Sent] | None = None
@@ -95,6 +105,8 @@ def candidates(
     """
     sent = sent or {}
     wanted = Wanted.of(config)
+    places = cache(_place)
+    unsure: set[str] = set()
     projects = discover(folders)
     found: dict[bytes, Candidate] = {}
     skipped: list[Skipped] = []
@@ -108,17 +120,41 @@ def candidates(
         decided = plan(stored, [replace(file, project="") for file in scan.files], [item.path for item in scan.skipped])
         unchanged = {file.path for file in decided.unchanged}
         for file in scan.files:
-            project = project_for_others(file.project, names)
-            if wanted.takes(file.project, project):
+            key = places(file.project)
+            if not wanted.can_tell(key):
+                unsure.add(_claude_folder(file.path, folders))
+                continue
+            project = project_for_others(key, names)
+            if wanted.takes(key, project):
                 _add(found, _of_file(source, file, project, folders, changed=file.path not in unchanged))
     if "conversation" in wanted.kinds and config["conversations.enabled"]:
         names = {key: project.name for key, project in projects.by_key.items()}
-        for key, talk in _conversations(index, names, sent):
+        for key, talk in _conversations(index, names, sent, places):
             known = sent.get(talk.file)
-            if wanted.takes(key, talk.project):
+            if not wanted.can_tell(key):
+                unsure.add(_claude_folder(talk.file, folders))
+            elif wanted.takes(key, talk.project):
                 same = known is not None and (known.size, known.mtime_ns) == (talk.size, talk.mtime_ns)
                 _add(found, replace(talk, changed=not same))
-    return list(found.values()), skipped
+    return list(found.values()), skipped + [Skipped(folder, _UNSURE) for folder in sorted(unsure)]
+
+
+def _place(key: str) -> str:
+    """The key of a project that goes by the name of Claude's folder for it: where that stands, if it is still there."""
+    if key == SHARED or is_path(key):
+        return key
+    path = spelled_path(key)
+    return repository_root(path) if path else key
+
+
+def _claude_folder(file: str, folders: Sequence[Path]) -> str:
+    """What holds the notes and sessions of the project that a file belongs to."""
+    for folder in folders:
+        if is_inside(file, str(folder / "projects")) and (
+            parts := PurePath(file).relative_to(folder / "projects").parts
+        ):
+            return str(folder / "projects" / parts[0])
+    return str(PurePath(file).parent)
 
 
 def is_called(key: str, name: str) -> bool:
@@ -165,17 +201,20 @@ def _of_file(source: Source, file: FoundFile, project: str, folders: Sequence[Pa
     return Candidate(source.kind, file.path, project, path, file.size, file.mtime_ns, read, changed)
 
 
-def _conversations(index: Path, names: Mapping[str, str], sent: Collection[str]) -> Iterator[tuple[str, Candidate]]:
+def _conversations(
+    index: Path, names: Mapping[str, str], sent: Collection[str], places: Callable[[str], str]
+) -> Iterator[tuple[str, Candidate]]:
     """The sessions of the index, each with the key of its project. One whose transcript is deleted stays with others as
     long as it stays here."""
     with open_extracts(index) as extracts:
         sessions = extracts.sessions() if extracts else []
     for session in sessions:
         if session.path in sent or os.path.lexists(session.path):
-            project = project_for_others(session.project, names)
+            key = places(session.project)
+            project = project_for_others(key, names)
             read = partial(_talk, session)
             talk = Candidate("conversation", session.path, project, "", session.size, session.mtime_ns, read)
-            yield session.project, talk
+            yield key, talk
 
 
 def _talk(session: Session) -> TeamRecord | None:
@@ -219,13 +258,12 @@ def record_of(document: Document) -> TeamRecord | None:
 
 def project_for_others(key: str, names: Mapping[str, str]) -> str:
     """What a project is called. Where all that is known of it is the name of Claude's folder for it, which spells its
-    whole path, what stands behind the home folder, else the last word."""
+    whole path, the last word of that."""
     if key == SHARED:
         return ALL_PROJECTS
     if is_path(key):
         return plain_project(names.get(key) or PurePath(key).name)
-    home = encode(os.path.realpath(Path.home()))
-    return plain_project(key.removeprefix(f"{home}-") if key.startswith(f"{home}-") else key.rpartition("-")[2] or key)
+    return plain_project(key.rpartition("-")[2] or key)
 
 
 def path_for_others(path: str, project: str, folders: Sequence[Path]) -> str:

@@ -44,6 +44,16 @@ def repository_root(path: str) -> str:
     return str(real)
 
 
+def is_whole(root: str) -> bool:
+    """Whether a root is there and says which repository it belongs to: a worktree whose repository was moved away, or
+    deleted, does not."""
+    pointer = Path(root) / ".git"
+    if not pointer.is_file():
+        return Path(root).is_dir()
+    administrative = _pointer(pointer, "gitdir: ")
+    return administrative is not None and administrative.exists()
+
+
 def _main_worktree(folder: Path) -> Path:
     """The main worktree of a folder whose `.git` is a file; the folder itself for submodules and broken pointers.
 

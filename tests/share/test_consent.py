@@ -1,6 +1,8 @@
 """What leaves a machine leaves it because its owner wants that: projects, notes, passwords, the first exchange."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,89 @@ def test_a_project_that_stays_at_home_does_so_by_every_name(tmp_path: Path, data
                 transcript.with_suffix(".away").rename(transcript)
     assert b"what everybody may know" in database.dump()
     assert "nosuch" in machine_preview(machine, "nosuch")
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_what_is_left_of_an_excluded_project_stays_at_home_with_it(tmp_path: Path, database: Database) -> None:
+    machine = Machine(tmp_path, "desk")
+    source = machine.home / "src"
+    main = source / "nightowl"
+    below = main / "backend"
+    below.mkdir(parents=True)
+    git(main, "init")
+    git(main, "commit", "--allow-empty", "-m", "x")
+    trees = [source / name for name in ("fix-login", "fix-logout", "fix-both")]
+    for tree in trees:
+        git(main, "worktree", "add", "-b", tree.name, str(tree))
+    for number, project in enumerate([main, below, *trees]):
+        machine.open_session(project, f"s{number}", title="nightowl owns a title")
+        machine.note("n", f"nightowl knows {number}", "Of nobody's business.", project=project)
+    machine.note("d", "what everybody may know", "The port.")
+    machine.configure("[share]\nnot_projects = ['nightowl']\n")
+    machine.join(database.url, database.password, make=True)
+    machine.index()
+
+    def nothing_leaves(when: str) -> None:
+        machine.sync(identity="")
+        machine.index()
+        machine.sync(identity="")
+        assert b"nightowl" not in database.dump(), when
+        assert b"what everybody may know" in database.dump(), when
+
+    nothing_leaves("all is there")
+    git(main, "worktree", "remove", "--force", str(trees[0]))
+    nothing_leaves("a worktree is removed")
+    (machine.folder(trees[1]) / "s3.jsonl").unlink()
+    nothing_leaves("a worktree's transcript is deleted")
+    shutil.rmtree(trees[1])
+    nothing_leaves("that worktree is gone too")
+    main.rename(source / "nightowl-old")
+    nothing_leaves("the repository is moved")
+    shutil.rmtree(source)
+    nothing_leaves("nothing is left")
+    for transcript in machine.claude.rglob("*.jsonl"):
+        transcript.unlink()
+    nothing_leaves("and no transcript")
+    told = machine.command("share", "preview").stderr
+    assert "fix-both stays here: nobody can tell which project it belongs to" in told
+
+
+def test_what_is_shared_of_a_project_stays_so_when_its_folder_is_gone(tmp_path: Path, database: Database) -> None:
+    machine = Machine(tmp_path, "desk")
+    project = machine.home / "src" / "old"
+    (project / ".git").mkdir(parents=True)
+    machine.open_session(project, "there")
+    machine.note("n", "what the old one knew", "Much.", project=project)
+    machine.configure("[share]\nnot_projects = ['nightowl']\n")
+    machine.join(database.url, database.password, make=True)
+    assert machine.sync(identity="").sent == 1
+    shutil.rmtree(project)
+    machine.note("m", "what it knows since", "More.", project=project)
+    done = machine.sync(identity="")
+    assert (done.sent, done.taken_back) == (0, 0)
+    assert b"what it knows since" not in database.dump()
+
+
+def test_a_project_without_a_transcript_goes_by_its_name_and_not_by_its_path(
+    tmp_path: Path, database: Database
+) -> None:
+    machine = Machine(tmp_path, "desk")
+    project = machine.home / "very" / "hidden.place" / "on-the-disk"
+    (project / ".git").mkdir(parents=True)
+    machine.note("n", "what it knows", "Much.", project=project)
+    gone = machine.home / "quite" / "gone"
+    machine.note("g", "what nobody can place", "Much.", project=gone)
+    machine.join(database.url, database.password, make=True)
+    machine.sync(identity="")
+    dump = database.dump()
+    assert b"what it knows" in dump
+    assert b"on-the-disk" in dump
+    for word in (b"hidden", b"very", b"what nobody can place", b"quite"):
+        assert word not in dump
 
 
 def machine_preview(machine: Machine, name: str) -> str:
