@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.core.errors import ConfigError
+from recall.wire.files import NotAFile, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,12 @@ SETTINGS: tuple[Setting, ...] = (
         "days that conversations stay whose transcript Claude Code has deleted; 0: they go with it",
         high=36500,
     ),
-    Setting("share.kinds", ["memory", "knowledge", "conversation"], "what goes to the team, if you have joined one"),
+    Setting(
+        "share.kinds",
+        ["memory", "knowledge", "conversation"],
+        "what goes to the team, if you have joined one",
+        choices=("memory", "knowledge", "conversation"),
+    ),
     Setting("share.projects", [], "names of the projects whose records go there; empty: all"),
     Setting("share.not_projects", [], "names of projects whose records stay here"),
     Setting(
@@ -107,19 +113,19 @@ class Config:
 def load_config(path: Path) -> Config:
     """Read config.toml. A missing file gives the defaults; anything wrong raises ConfigError with file and line."""
     try:
-        if path.exists() and not path.is_file():  # a pipe would keep us waiting for ever
-            raise ConfigError(f"{path}: expected a file, found something else; take it away")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except FileNotFoundError:
         return Config()
+    except NotAFile as error:
+        raise ConfigError(str(error)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: expected a readable UTF-8 file ({error}); mend it or delete it") from error
+        raise ConfigError(f"{path}: expected a readable UTF-8 file ({error}); mend it") from error
     try:
         tree = tomllib.loads(text)
     except RecursionError:
-        raise ConfigError(f"{path}: expected settings, found lists within lists; delete the file") from None
+        raise ConfigError(f"{path}: expected settings, found lists within lists; mend it") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line or delete the file") from error
+        raise ConfigError(f"{path}: expected TOML, found: {error}; mend that line") from error
     values: dict[str, Any] = {setting.key: setting.default for setting in SETTINGS}
     for key, value in _flat(tree):
         where = f"{path}, line {_line(text, key)}"
@@ -188,7 +194,7 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
     if fits and wanted in (str, list):
         fits = "\0" not in "".join(value)
     if fits and setting.choices:
-        fits = value in setting.choices
+        fits = all(item in setting.choices for item in (value if isinstance(value, list) else [value]))
     if fits and wanted in (int, float):
         fits = setting.low <= value <= setting.high
     if fits:
@@ -198,7 +204,8 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
 
 def _expectation(setting: Setting) -> str:
     if setting.choices:
-        return "one of " + ", ".join(map(repr, setting.choices))
+        several = "a list of some of " if isinstance(setting.default, list) else "one of "
+        return several + ", ".join(map(repr, setting.choices))
     words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of texts"}
     text = words[type(setting.default)]
     if type(setting.default) in (int, float):

@@ -6,33 +6,27 @@ its path below the project. Of a conversation only a title leaves that is no mes
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path, PurePath
 
 from recall.core.config import Config
-from recall.core.errors import SourceError
 from recall.core.types import SHARED, Document, FoundFile, Kind, Skipped
 from recall.index.plan import plan
 from recall.index.reading import prepare
 from recall.index.sources import Source, configured_sources
 from recall.replica.record import TeamRecord, cleaned, place_of, plain_path, plain_project
 from recall.replica.replica import Sent
+from recall.share.at_home import stays_at_home
 from recall.share.titles import given_title
-from recall.sources.files import MAX_NOTE_BYTES, is_inside, read_bytes
+from recall.sources.files import is_inside
 from recall.sources.projects import discover, encode
 from recall.sources.repository import is_path, is_whole, repository_root
 from recall.sources.spelled import spelled_path
 from recall.store.entries import Stored
 from recall.store.extracts import Session, open_extracts
-from recall.text.decode import decode_note
 
-#: Lines of a note's frontmatter by which it stays at home, however they are spelled: `share` with anything but a yes,
-#: `private` with one. A reader that takes YAML by its letter would send what was meant to stay.
-_SAYS = re.compile(r"""[\s\-'"]*(share|private)['"]?\s*[:\uff1a](.*)""", re.IGNORECASE)
-_YES = {"true", "yes", "on", "y", "1"}
 _UNSURE = (
     "nobody can tell which project it belongs to: its folder, or its repository, is not there any more; what was "
     "shared of it stays so, nothing new goes"
@@ -219,25 +213,6 @@ def _conversations(
 
 def _talk(session: Session) -> TeamRecord | None:
     return cleaned(TeamRecord("conversation", given_title(session.path), "", "", date=session.date))
-
-
-def stays_at_home(path: str) -> bool:
-    """Whether a note's frontmatter says `share: false`, or anything near it. Raises SourceError."""
-    try:
-        text = decode_note(read_bytes(path, MAX_NOTE_BYTES))
-    except ValueError as error:
-        raise SourceError(str(error)) from None
-    first, *lines = text.strip().splitlines() or [""]
-    if first.rstrip() != "---":
-        return False
-    for line in lines:
-        if line.rstrip() in ("---", "..."):
-            break
-        if said := _SAYS.fullmatch(line):
-            value = re.split(r"\s#", said[2])[0].strip().strip("\"'").casefold()
-            if (value in _YES) == (said[1].casefold() == "private"):
-                return True
-    return False
 
 
 def record_of(document: Document) -> TeamRecord | None:

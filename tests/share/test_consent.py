@@ -11,8 +11,9 @@ from postgres import Database
 from recall.core.errors import ShareError
 from recall.replica.membership import read_membership
 from recall.share.address import keep_password
+from recall.share.at_home import stays_at_home
 from recall.share.membership import leave
-from recall.share.outgoing import is_called, stays_at_home
+from recall.share.outgoing import is_called
 from share.machines import Machine
 from support import wait_until
 
@@ -23,7 +24,8 @@ from support import wait_until
         "share: false", "share: False  # private", "share: !!bool false", "share: &a false", "share: n", "share:false",
         "- share: false", "share: false.", "share: none", "share: only me", "share: ~", "share:", "share: いいえ",
         "share：ｆａｌｓｅ", "'share': 'no'", "  share: false", "SHARE: OFF", "private: true",
-        "share: false\nshare: true", "share: true\nshare: false",
+        "share: false\nshare: true", "share: true\nshare: false", "share = false", "ｓｈａｒｅ: false",
+        "{share: false}", "{name: y, share: no}", '{"share": false}', "? share\n: false", "share\t:\tfalse",
     ],
 )  # fmt: skip
 def test_whatever_is_no_yes_keeps_a_note_at_home(tmp_path: Path, line: str) -> None:
@@ -36,6 +38,33 @@ def test_whatever_is_no_yes_keeps_a_note_at_home(tmp_path: Path, line: str) -> N
 def test_a_yes_and_other_words_do_not(tmp_path: Path, line: str) -> None:
     note = tmp_path / "note.md"
     note.write_text(f"---\nname: x\n{line}\n---\n\nshare: false\n", encoding="utf-8")
+    assert not stays_at_home(str(note))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\nname = 'x'\nshare = false\n+++\nbody", "----\nshare: false\n----\nbody", "share: false\n\nbody",
+        "<!-- of ann -->\n\n---\nname: x\nshare: false\n---\nbody", "# Title\n\nshare: no\n\nbody",
+        "<!-- a\nb --> <!-- c -->\n---\nshare: nobody\n---\n", "private: true\nbody", "---\nshare: false\nno end",
+    ],
+)  # fmt: skip
+def test_whatever_stands_around_it_keeps_a_note_at_home(tmp_path: Path, text: str) -> None:
+    note = tmp_path / "note.md"
+    note.write_text(text, encoding="utf-8")
+    assert stays_at_home(str(note))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "share: the port\nbody", "# What we share: ports\n", "---\nname: x\n---\nshare: false\n", "", "---", "<!-- ",
+        "---\ndescription: what we share: ports\n---\n", "a\n" * 20 + "share: false\n",
+    ],
+)  # fmt: skip
+def test_a_sentence_does_not(tmp_path: Path, text: str) -> None:
+    note = tmp_path / "note.md"
+    note.write_text(text, encoding="utf-8")
     assert not stays_at_home(str(note))
 
 

@@ -57,6 +57,8 @@ def test_any_text_survives_as_toml(text: str) -> None:
         ('language = "fr"', 1, ["'auto', 'en', 'ja'", "'fr'"]),
         ('claude_folders = "~/.claude"', 1, ["a list of texts"]),
         ("claude_folders = [1]", 1, ["a list of texts"]),
+        ('[share]\nkinds = ["memory", "rules"]', 2, ["'memory', 'knowledge', 'conversation'", "'rules'"]),
+        ("share.kinds = 'memory'", 1, ["a list of some of 'memory'"]),
         ("[hook]\nbudget = 1", 2, ["'hook.budget'"]),
         ("[foo.bar]\nx = 1", 2, ["'foo.bar.x'"]),
         ("knowledge = ['a']", 1, ["[[knowledge]]"]),
@@ -85,6 +87,17 @@ def test_a_whole_number_serves_where_a_fraction_is_expected(tmp_path: Path, valu
     path = tmp_path / "config.toml"
     path.write_text(f"\ufeff[daemon]\nidle_hours = {value}\n", encoding="utf-8")
     assert load_config(path)["daemon.idle_hours"] == expected
+
+
+def test_nobody_is_told_to_delete_what_keeps_projects_at_home(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    for data in (b"not_projects = ['acme'", b"\xff", b"a = " + b"[" * 5000):
+        path.write_bytes(data)
+        with pytest.raises(ConfigError) as raised:
+            load_config(path)
+        words = str(raised.value).replace(str(path), "")
+        assert "mend" in words
+        assert "delete" not in words
 
 
 def test_not_utf_8_is_said(tmp_path: Path) -> None:
