@@ -196,7 +196,7 @@ def quiet(machine: Machine, team: Database, way: Proxy, vectors: Vectors) -> Non
         raise SystemExit(machine.command("share", "status").stdout)
     say("  as a process, from its start", time.perf_counter() - began, "")
     began = time.perf_counter()
-    records = Team(Path(machine.paths.share_records), Path(machine.paths.share)).offers
+    records = Team(machine.paths).offers
     say("looking up what others offer", time.perf_counter() - began, f"{len(records):,} records, as each look does")
 
 

@@ -119,7 +119,7 @@ def sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
 def show(arguments: argparse.Namespace, paths: StatePaths) -> int:
     from recall.replica.team import Team
 
-    found = Team(Path(paths.share_records), Path(paths.share)).find(arguments.id)
+    found = Team(paths).find(arguments.id)
     if found is None:
         raise UsageError(
             f"expected a record as a headline names it (like 1a2b3c4d/0123456789ab), found none at {arguments.id}; "

@@ -173,7 +173,8 @@ class _Team:
 
     def sources(self, model: Model) -> list[Source]:
         """Those of one run under this model."""
-        files = (self._paths.share_records, f"{self._paths.share_records}-wal", self._paths.share)
+        records = self._paths.share_records
+        files = (records, f"{records}-wal", self._paths.share, self._paths.mutes)
         index = version_of(self._paths.index)  # whether it is another file: what is in it changes with every note
         now = (model.embedder.identity, index and index[-1], *map(version_of, files))
         if self.done and now == self._seen:

@@ -116,7 +116,7 @@ def agent_folders(config: Config, environment: Mapping[str, str]) -> list[Path]:
 def team_sources(paths: StatePaths) -> list[Source]:
     """What the other machines of the team have shared; nothing of them where that cannot be read now, so that what is
     indexed of it stays."""
-    team = Team(Path(paths.share_records), Path(paths.share))
+    team = Team(paths)
     try:
         team.offers  # noqa: B018  (looked up once, for all kinds)
     except ShareError:

@@ -3,21 +3,22 @@
     share:<machine, 8 digits>/<place, 12 digits>
 
 What this machine holds itself is not offered, nor another version of a rule that it has: a repository cloned twice
-is often of two days. What several others hold is offered once, as that of the one from which it came first. All of it
-reads only, and finds nothing where there is no team.
+is often of two days. What several others hold is offered once. All of it reads only, and finds nothing where there is
+no team.
 """
 
 import hashlib
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from recall.core.errors import ShareError, SourceError
-from recall.core.types import TEAM, Document, FoundFile, Kind, Project
+from recall.core.types import PERSON, TEAM, Document, FoundFile, Kind, Project
 from recall.replica.membership import plain_name, read_membership
 from recall.replica.pack import unpack
 from recall.replica.record import TeamRecord
@@ -25,6 +26,8 @@ from recall.replica.tables import reading
 from recall.sources.knowledge import version_of
 from recall.sources.memory import Scan
 from recall.sources.projects import Projects
+from recall.wire.files import read_file
+from recall.wire.paths import StatePaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +44,34 @@ class Offer:
 
 
 class Team:
-    """What the others of the team offer, by path; made for one look, so that all kinds see the same."""
+    """What the others of the team offer, by path; made for one look, so that all kinds see the same.
 
-    def __init__(self, records: Path, membership: Path) -> None:
-        self._records = records
-        self._membership = membership
+    Of what several machines hold the first one's is offered, of a machine or person that is muted only where all are.
+    """
+
+    def __init__(self, paths: StatePaths) -> None:
+        self._records = Path(paths.share_records)
+        self._membership = Path(paths.share)
+        self._mutes = Path(paths.mutes)
         self._offers: dict[str, Offer] | None = None
 
     @property
     def offers(self) -> Mapping[str, Offer]:
         """All of them, looked up at the first call. Raises ShareError where the file cannot be read."""
         if self._offers is None:
-            self._offers = _offers(self._records, self._membership)
+            self._offers = self._read(every=False)
         return self._offers
+
+    def _read(self, *, every: bool) -> dict[str, Offer]:
+        """`every`: what several machines hold is there once for each."""
+        member = read_membership(self._membership)
+        if member is None:
+            return {}
+        with reading(self._records) as connection:
+            if connection is None:
+                return {}
+            muted = muted_of_team(self._mutes)
+            return dict(_read_offers(connection, member.name, muted, every=every))
 
     def scan(self, kind: Kind) -> Scan:
         """The records of a kind as files. Size and time stand for the content: another one is to be read again."""
@@ -114,7 +132,8 @@ class Team:
 
     def find(self, id_: str) -> tuple[Offer, TeamRecord] | None:
         """The record that a headline names as `recall share show ID`; None where there is none (any more)."""
-        offer = self.offers.get(TEAM + id_.removeprefix(TEAM))
+        path = TEAM + id_.removeprefix(TEAM)
+        offer = self.offers.get(path) or self._read(every=True).get(path)  # it was shown before a mute, or its end
         record = self._record(offer.content) if offer else None
         return (offer, record) if offer and record else None
 
@@ -158,36 +177,49 @@ def labels(machines: Mapping[str, str], own: str) -> dict[str, str]:
     return labels
 
 
-def _offers(records: Path, membership: Path) -> dict[str, Offer]:
-    member = read_membership(membership)
-    if member is None:
-        return {}
-    with reading(records) as connection:
-        return _read_offers(connection, member.name) if connection else {}
+def muted_of_team(file: Path) -> frozenset[str]:
+    """The machines and persons in mutes.json that are muted for good, as `recall mute` names them; none where the file
+    cannot be read: then nothing is muted."""
+    try:
+        mutes = json.loads(read_file(file))["mutes"]
+        return frozenset(
+            mute["path"]
+            for mute in mutes
+            if mute["scope"] == "forever" and mute["path"].startswith((TEAM, PERSON)) and "/" not in mute["path"]
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return frozenset()
 
 
-def _read_offers(connection: sqlite3.Connection, own: str) -> dict[str, Offer]:
+def _read_offers(
+    connection: sqlite3.Connection, own: str, muted: Collection[str], *, every: bool
+) -> Mapping[str, Offer]:
     connection.execute("BEGIN")  # one moment for all that follows; it ends with the connection
     people = {id_: (name, plain_name(person)) for id_, name, person in connection.execute("SELECT * FROM machine")}
     named = labels({id_: name for id_, (name, _) in people.items()}, own)
+    silent = {id_ for id_, (_, who) in people.items() if TEAM + id_[:8] in muted or PERSON + who in muted}
     own_places = {place for (place,) in connection.execute("SELECT place FROM sent WHERE length(content) > 0")}
     # Read by itself: joined, each of a hundred thousand rows is looked up on its own, which takes four times as long.
     kinds: dict[bytes, Kind] = dict(connection.execute("SELECT id, kind FROM content"))
     offers: dict[str, Offer] = {}
-    seen: set[bytes] = set()
+    chosen: dict[bytes, str] = {}
     for machine, place, content, project, path in connection.execute(
         """SELECT machine, place, content, project, path FROM holding
         WHERE content NOT IN (SELECT content FROM sent) ORDER BY seq, machine, place"""
     ):
         kind = kinds.get(content)
         # A note's name tells little: two people may each have written their own. A rule's place in a repository does.
-        is_ours = kind == "knowledge" and place in own_places
-        if kind is not None and content not in seen and machine in people and not is_ours:
-            seen.add(content)
-            key = f"{TEAM}{machine[:8]}/{place.hex()[:12]}"
-            if key in offers:  # somebody took a number that begins alike, to put a record in this one's place
-                key = f"{TEAM}{machine[:8]}/{hashlib.sha256(machine.encode() + place).hexdigest()}"
-            offers[key] = Offer(kind, machine, content, project, path, named[machine], people[machine][1])
+        if kind is None or machine not in people or (kind == "knowledge" and place in own_places):
+            continue
+        if (before := chosen.get(content)) is not None and not every:
+            if machine in silent or offers[before].machine not in silent:
+                continue
+            del offers[before]
+        key = f"{TEAM}{machine[:8]}/{place.hex()[:12]}"
+        if key in offers:  # somebody took a number that begins alike, to put a record in this one's place
+            key = f"{TEAM}{machine[:8]}/{hashlib.sha256(machine.encode() + place).hexdigest()}"
+        chosen[content] = key
+        offers[key] = Offer(kind, machine, content, project, path, named[machine], people[machine][1])
     return offers
 
 

@@ -284,7 +284,7 @@ class _Run:
             indexed = str(extracts.generation()) if extracts else ""
             if extracts is None or self.replica.get("indexed") == indexed or not (packs := self.replica.packs()):
                 return
-            offers = Team(Path(self.paths.share_records), Path(self.paths.share)).offers
+            offers = Team(self.paths).offers
             paths = {offer.content: path for path, offer in offers.items()}
             waiting = {
                 pack

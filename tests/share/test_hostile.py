@@ -189,7 +189,7 @@ def test_rows_of_every_kind_are_refused_or_cut_and_masked(
     assert not names & {"of no kind", "is not what it says", "has a short number", "has an odd place"}
     assert all("n" * 300 not in name for name in names)
     well_formed(found)
-    team_of = Team(*_files(victim))
+    team_of = Team(victim.paths)
     for offer in team_of.offers.values():
         assert len(offer.project) <= MAX_PROJECT
         assert len(offer.path) <= MAX_PATH
@@ -496,7 +496,7 @@ def test_hostile_packs_are_left_and_what_they_belong_to_is_embedded_here(
     victim.sync()
     with open_extracts(Path(victim.paths.index)) as extracts:
         assert extracts is not None
-        id_ = next(path for path, offer in Team(*_files(victim)).offers.items() if offer.origin == "honest")
+        id_ = next(path for path, offer in Team(victim.paths).offers.items() if offer.origin == "honest")
         assert extracts.texts(id_, model()[0].identity)
     connection = sqlite3.connect(victim.paths.share_records)
     assert connection.execute("SELECT count(*) FROM embedding").fetchone() == (0,), "what nobody waits for goes"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from recall.replica.team import Team, labels, machines
+from recall.wire.paths import StatePaths
 
 A, B = "a" * 32, "b" * 32
 
@@ -31,6 +32,6 @@ def test_a_name_that_is_another_one_with_its_digits_is_told_apart() -> None:
 
 def test_without_a_team_there_is_nothing(tmp_path: Path) -> None:
     assert machines(tmp_path / "share.sqlite3", tmp_path / "share.json") == {}
-    team = Team(tmp_path / "share.sqlite3", tmp_path / "share.json")
+    team = Team(StatePaths(str(tmp_path)))
     assert dict(team.offers) == {}
     assert team.find("share:aaaaaaaa/000000000000") is None
