@@ -3,16 +3,17 @@
 import contextlib
 import os
 import shutil
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 from recall.cli.ask import confirm, somebody
 from recall.core.errors import RecallError, UsageError
 from recall.setup.agents import AGENTS, CLAUDE, Agent
+from recall.setup.codex import CODEX, calls_us, config_of
 from recall.setup.places import HookFile
-from recall.setup.registration import entry_in, read_settings
-from recall.setup.settings import hooks_disabled, settings_path
+from recall.setup.registration import entry_in
+from recall.setup.settings import settings_path
+from recall.setup.switch import switched_off, unreadable
 from recall.sources.agents import AgentName, agent_folder
 
 
@@ -54,30 +55,36 @@ def target(agent: Agent, scope: str, project: str | None) -> HookFile:
 
 def say_rest(files: Sequence[HookFile]) -> None:
     """What a person has to know at the end of setup: where answers come from now, and what keeps them away."""
+    answered = []
     for file in files:
         if reason := switched_off(file):
             print(f"{file.agent.title} runs no hook at all: {reason}")
-    titles = ", ".join(file.agent.title for file in files)
-    print(f"recall answers from the next message that you type into {titles}; `recall status` shows what it does")
+        elif reason := unreadable(file):
+            print(f"{file.agent.title} gets no answers: {reason}")
+        else:
+            answered.append(file.agent.title)
+    if answered:
+        titles = ", ".join(answered)
+        print(f"recall answers from the next message that you type into {titles}; `recall status` shows what it does")
+    else:
+        print("so recall answers nobody yet; what is said above has to change first")
 
 
-def switched_off(file: HookFile) -> str:
-    """What switches all hooks of an agent off, in words; empty where nothing does."""
+def by_hand(file: HookFile) -> str:
+    """Where a person has written our entry, so that setup adds none; empty where it does."""
+    config = config_of(file.path)
+    calls = calls_us(config) if file.agent is CODEX else None
+    if calls is None:
+        return ""
     with contextlib.suppress(RecallError):
-        if hooks_disabled(read_settings(file.path) or b"", file.agent):
-            names, value = file.agent.switch
-            return f"{'.'.join(names)} is {value} in {file.path}"
-    if file.agent.name == "codex":
-        config = file.path.with_name("config.toml")
-        with contextlib.suppress(OSError, ValueError):
-            features = tomllib.loads(config.read_text(encoding="utf-8")).get("features")
-            if isinstance(features, dict) and features.get("hooks", features.get("codex_hooks")) is False:
-                return f"features.hooks is false in {config}"
-    return ""
+        if entry_in(file.path, file.agent) is not None:
+            return ""
+    return f"{config} calls recall already ({calls.command}): nothing is added to {file.path}"
 
 
 def _calls_us(agent: Agent) -> bool:
     """Whether recall was registered for it before."""
     with contextlib.suppress(RecallError):
-        return entry_in(agent.settings(os.environ), agent) is not None
+        file = HookFile(agent, agent.settings(os.environ))
+        return entry_in(file.path, agent) is not None or bool(by_hand(file))
     return False

@@ -60,7 +60,7 @@ def _names(text: str) -> list[AgentName]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from recall.cli.agents import choose_agents, say_rest, target
+    from recall.cli.agents import by_hand, choose_agents, say_rest, target
     from recall.sources.agents import agent_folder
 
     paths = StatePaths(state_home(arguments.home))
@@ -74,8 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
         named = named or ["claude"]
     agents, unasked = choose_agents(named, ask=not arguments.dry_run, yes=arguments.yes)
     files = [target(agent, arguments.scope, current_folder()) for agent in agents]
-    additions, refused = _planned(paths, files, arguments.session_start)
-    if refused and not additions:
+    written = {file: words for file in files if (words := by_hand(file))}
+    additions, refused = _planned(paths, [file for file in files if file not in written], arguments.session_start)
+    if refused and not additions and not written:
         if not arguments.dry_run and download is None:  # so that what the error says to paste works once it is pasted
             make_private_folder(paths.home)
             _prepare(paths, claude, chosen)
@@ -88,23 +89,32 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"would index the notes under {claude}, and what other agents keep")
         for file, addition in additions:
             print(f"would add this to {file.path}:\n{addition}" if addition else f"{file.path} already calls recall")
+        print(*written.values(), sep="\n", end="\n" * bool(written))
     else:
         if download:
             _fetch(download, yes=arguments.yes)
-        make_private_folder(paths.home)
-        _prepare(paths, claude, chosen)
-        print(f"state folder {paths.home}")
-        print(f"index: {summary(index(paths))}")
-        settle_pace(paths, yes=arguments.yes)
+        _set_up(paths, claude, chosen, yes=arguments.yes)
         for file, _ in additions:
             _register(paths, file, arguments.session_start)
-        say_rest([file for file, _ in additions])
+        if written:  # what a person has written may name the launcher
+            _write_launcher(paths)
+        print(*written.values(), sep="\n", end="\n" * bool(written))
+        say_rest([*(file for file, _ in additions), *written])
     if unasked:
         print(f"also here: {', '.join(a.title for a in unasked)}; add with `recall setup --agent {unasked[0].name}`")
     _name_others(claude)
     if refused:
         raise SettingsError("\n".join(refused))
     return 0
+
+
+def _set_up(paths: StatePaths, claude: Path, chosen: Mapping[str, str], *, yes: bool) -> None:
+    """Everything but the hook: the state folder, the configuration, the index and the pace."""
+    make_private_folder(paths.home)
+    _prepare(paths, claude, chosen)
+    print(f"state folder {paths.home}")
+    print(f"index: {summary(index(paths))}")
+    settle_pace(paths, yes=yes)
 
 
 def _name_others(claude: Path) -> None:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from recall.doctor.case import Case, Finding
-from recall.doctor.entries import Entry, own_entries, own_plugins
-from recall.doctor.hook import judge_command, look_at
+from recall.doctor.entries import Entry, own_entries, own_plugins, own_written
+from recall.doctor.seen import judge_command, look_at, program_of
 from recall.hook.pipe import DEFAULT_BUDGET_MS, OVERHEAD_MS
 from recall.setup.settings import EVENT
 from recall.wire.paths import MAX_SOCKET_PATH, SOCKET, StatePaths
@@ -57,11 +57,11 @@ class Run:
 
 def answer(case: Case) -> Iterator[Finding]:
     """Whether the hook answers, and in what time."""
-    own = [*own_entries(case), *own_plugins(case).values()]
+    own = [*own_entries(case), *own_written(case), *own_plugins(case).values()]
     if not own:
         yield Finding("answer", "ok", "none", "no hook to run")
         return
-    code, _ = judge_command(look_at(Path(own[0].calls.command), case.home))
+    code, _ = judge_command(look_at(program_of(own[0].calls.command, case.environment), case.home))
     if code not in ("", "other"):
         yield Finding("answer", "ok", "not-run", "not tried: the registered command cannot be run")
         return
@@ -140,7 +140,8 @@ def run_hook(case: Case, entry: Entry, questions: Sequence[str], *, serving: boo
 
 
 def _run(case: Case, entry: Entry, folder: str, relay: "Relay", question: str) -> Run:
-    words = [entry.calls.command, *_with_home(entry.calls.args, folder)]
+    program = program_of(entry.calls.command, case.environment) or entry.calls.command
+    words = [str(program), *_with_home(entry.calls.args, folder)]
     cwd = str(case.folder or folder)
     message = json.dumps({"session_id": "doctor", "cwd": cwd, "hook_event_name": EVENT, "prompt": question})
     # A plugin's program looks for recall by this variable, where setup has put a launcher too.

@@ -1,8 +1,9 @@
 """Our entries in the agents' settings files and in plugins, as they stand: also the keys that setup never writes."""
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from recall.core.errors import SettingsError
 from recall.doctor.case import Case
 from recall.setup import jsontext
 from recall.setup.agents import CLAUDE, Agent
-from recall.setup.entries import HookEntry, calls_recall, entry_of, find, nodes_at
+from recall.setup.codex import CODEX, config_of, written
+from recall.setup.command import calls_recall, expanded, words_of
+from recall.setup.entries import HookEntry, entry_of, find, nodes_at
 from recall.setup.others import enabled_plugins, hooks_of_plugin
 from recall.setup.places import HookFile
 from recall.setup.registration import entry_in, read_settings
@@ -21,12 +24,20 @@ from recall.wire.paths import state_home
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry that calls recall: whose it is, the file, what is called, and the handler with all its keys."""
+    """One entry that calls recall: whose it is, the file, what is called, the handler with all its keys, the group that
+    it stands in, and the event."""
 
     agent: Agent
     file: Path
     calls: HookEntry
     keys: Mapping[str, Any]
+    group: Mapping[str, Any] = field(default_factory=dict)
+    event: str = EVENT
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether recall may change it."""
+        return self.file.suffix == ".json"
 
     @property
     def place(self) -> tuple[str, Path]:
@@ -63,8 +74,27 @@ def start_entries(case: Case) -> list[Entry]:
     return [entry for entry in found if _is_own(case, entry)]
 
 
+def written_entries(case: Case, event: str = CODEX.prompt) -> list[Entry]:
+    """Those that a person has written into Codex' config.toml, which recall never edits."""
+    found = []
+    for file in dict.fromkeys(_codex_files(case)):
+        with contextlib.suppress(SettingsError):  # the check `settings` names these
+            found += [Entry(CODEX, file, *one, event) for one in written(file, event)]
+    return found
+
+
+def own_written(case: Case) -> list[Entry]:
+    """Those of the state folder that is examined, for messages."""
+    return [entry for entry in written_entries(case) if _is_own(case, entry)]
+
+
+def _codex_files(case: Case) -> list[Path]:
+    files = [CODEX.settings(case.environment), *(file.path for file in case.hook_files if file.agent is CODEX)]
+    return [config_of(file) for file in files]
+
+
 def _is_own(case: Case, entry: Entry) -> bool:
-    return Path(entry.home).resolve() == case.home.resolve()
+    return Path(expanded(entry.home, case.environment)).resolve() == case.home.resolve()
 
 
 def _read(file: HookFile, event: str) -> Iterator[Entry]:
@@ -77,9 +107,9 @@ def _read(file: HookFile, event: str) -> Iterator[Entry]:
         return
     root = jsontext.parse(text)
     for place in find(text, root, file.agent, event, strict=False):
-        node = nodes_at(root, place)[-1]
-        keys = json.loads(text[node.start : node.end])
-        yield Entry(file.agent, file.path, entry_of(text, node, file.agent), keys)
+        nodes = nodes_at(root, place)
+        group, handler = (json.loads(text[node.start : node.end]) for node in (nodes[3], nodes[5]))
+        yield Entry(file.agent, file.path, entry_of(text, nodes[5], file.agent), handler, group, event)
 
 
 def plugin_entries(case: Case) -> dict[str, Entry]:
@@ -113,35 +143,39 @@ def load(file: Path) -> Any:
         raise SettingsError(f"{file}: expected JSON, found: {error}; mend that place by hand") from error
 
 
-def without_condition(raw: bytes) -> bytes:
-    """Claude Code's settings with no `if` in our entries; every other byte stays. The file was read as ours before."""
+def without(raw: bytes, key: str, agent: Agent = CLAUDE) -> bytes:
+    """An agent's settings with no such key in our entries, or in a group that holds ours alone; every other byte stays.
+    The file was read as ours before."""
     text = raw.decode("utf-8")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
-    while (found := _condition(text)) is not None:
+    while (found := _holding(text, key, agent)) is not None:
         text = jsontext.remove_child(text, *found)
     return (mark + text).encode()
 
 
-def drop_conditions(file: Path) -> None:
-    """Take the `if` out of our entries in a file. Raises SettingsError where somebody else writes it meanwhile."""
+def drop(file: Path, key: str, agent: Agent = CLAUDE) -> str:
+    """Take a key out of our entries in a file; what was done, in words. Raises SettingsError where somebody else writes
+    it meanwhile."""
     raw = read_settings(file) or b""
 
     def check() -> None:
         if read_settings(file) != raw:
             raise SettingsError(f"{file} was written by another program at the same moment; try again")
 
-    replace_bytes(file, without_condition(raw), before_rename=check)
+    replace_bytes(file, without(raw, key, agent), before_rename=check)
+    return f"took the `{key}` out"
 
 
-def _condition(text: str) -> tuple[jsontext.Node, int] | None:
-    """The first of our handlers that has an `if`, and its place in it."""
+def _holding(text: str, key: str, agent: Agent) -> tuple[jsontext.Node, int] | None:
+    """The first of our handlers, or of the groups that hold ours alone, that has a key, and its place in it."""
     root = jsontext.parse(text)
-    for place in find(text, root, CLAUDE, CLAUDE.prompt):
-        handler = nodes_at(root, place)[-1]
-        for at, child in enumerate(handler.children):
-            if child.key == "if":
-                return handler, at
+    for place in [*find(text, root, agent, agent.prompt), *find(text, root, agent, agent.start, strict=False)]:
+        nodes = nodes_at(root, place)
+        for node in (nodes[5], nodes[3]) if len(nodes[4].children) == 1 else (nodes[5],):
+            for at, child in enumerate(node.children):
+                if child.key == key:
+                    return node, at
     return None
 
 
@@ -154,7 +188,7 @@ def _in_plugin(root: Path) -> Mapping[str, Any] | None:
 def _called(keys: Mapping[str, Any], root: str) -> HookEntry:
     """What the client calls for a plugin's handler."""
     given = keys.get("args")
-    words = [str(keys.get("command") or ""), *(map(str, given) if isinstance(given, list) else ())]
+    words = words_of(str(keys.get("command") or ""), list(map(str, given)) if isinstance(given, list) else [], None)
     command, *args = (word.replace("${CLAUDE_PLUGIN_ROOT}", root) for word in words)
     return HookEntry(command, tuple(args), 0)
 

@@ -1,44 +1,40 @@
 """The hook's registration: that Claude Code can read it, runs hooks at all, and calls this recall as it should."""
 
-import os
-import re
-import stat
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from recall.core.errors import RecallError, SettingsError
-from recall.doctor.case import Case, Finding, State
+from recall.doctor.case import Case, Finding
 from recall.doctor.entries import (
     Entry,
-    drop_conditions,
+    drop,
     entries,
     load,
     own_entries,
     own_plugins,
+    own_written,
     plugin_entries,
     start_entries,
+    written_entries,
 )
+from recall.doctor.keys import beside, judge_timeout, never_fits
+from recall.doctor.seen import judge_command, look_at, program_of
 from recall.setup.agents import CLAUDE, Agent
 from recall.setup.launcher import (
     DEFAULT_BUDGET_MS,
     TIMEOUT_S,
     hook_entry,
     launcher_path,
-    render_launcher,
     write_launcher,
 )
 from recall.setup.places import HookFile
 from recall.setup.registration import entry_in, may_call_us, read_settings, register
-from recall.setup.settings import hooks_disabled
-
-#: Seconds beyond which a `timeout` is probably meant in milliseconds. The client's own default is 60 s.
-LONG_SECONDS = 60
-
-_PACKAGE = re.compile(r"sys\.path\.append\('(.*)'\)")
+from recall.setup.settings import NotEdited, plan_register
+from recall.setup.switch import switched_off as switch_of
+from recall.setup.switch import unreadable
 
 
 def readable(case: Case) -> Iterator[Finding]:
@@ -48,11 +44,25 @@ def readable(case: Case) -> Iterator[Finding]:
         try:
             entry_in(file.path, file.agent)
         except SettingsError as error:
-            # Others read comments; recall only edits no file that has some.
-            state: State = "problem" if file.agent is CLAUDE or not file.agent.comments else "note"
-            advice = f"{file.agent.title} may ignore the whole file"
-            found.append(Finding("settings", state, "invalid", str(error), advice))
+            found.append(_unread(file, error))
+    own = [*own_entries(case), *start_entries(case)]
+    for file in dict.fromkeys(HookFile(one.agent, one.file) for one in own):
+        if reason := unreadable(file):
+            advice = f"until then {file.agent.title} may not even start"
+            found.append(Finding("settings", "problem", "invalid", reason, advice))
     yield from found or [Finding("settings", "ok", "ok", f"{len(case.hook_files)} settings files can be read")]
+
+
+def _unread(file: HookFile, error: SettingsError) -> Finding:
+    title = file.agent.title
+    if file.path.exists() and not file.path.is_file():
+        advice = f"move it away; {title} can read nothing there"
+        return Finding("settings", "problem", "no-file", str(error), advice)
+    if isinstance(error, NotEdited):
+        advice = f"{title} reads it; to change what calls recall there, edit it by hand"
+        return Finding("settings", "note", "not-edited", str(error), advice)
+    advice = f"mend that place; until then {title} may ignore the whole file"
+    return Finding("settings", "problem", "invalid", str(error), advice)
 
 
 def switched_off(case: Case) -> Iterator[Finding]:
@@ -68,11 +78,17 @@ def switched_off(case: Case) -> Iterator[Finding]:
             said = f"{key} in {path} keeps the hook from running"
             advice = "ask who manages this machine to allow it" if path in managed else "take it out there"
             found.append(Finding("hooks", "problem", key, said, advice))
-    for one in own_entries(case):
-        if one.agent is not CLAUDE and hooks_disabled(read_settings(one.file) or b"", one.agent):
-            said = f"{'.'.join(one.agent.switch[0])} in {one.file} keeps the hook from running in {one.agent.title}"
+    calling = [*own_entries(case), *start_entries(case), *own_written(case)]
+    for file in dict.fromkeys(HookFile(one.agent, _main(one)) for one in calling if one.agent is not CLAUDE):
+        if reason := switch_of(file):
+            said = f"{reason}, which keeps the hook from running in {file.agent.title}"
             found.append(Finding("hooks", "problem", "disabled", said, "take it out there"))
     yield from found or [Finding("hooks", "ok", "ok", "no setting switches hooks off")]
+
+
+def _main(one: Entry) -> Path:
+    """The settings file that setup would write, for an entry beside it too."""
+    return one.file if one.is_editable else one.file.with_name(one.agent.file)
 
 
 def switches_off(settings: Any, *, managed: bool) -> list[str]:
@@ -89,8 +105,8 @@ def managed_files(folder: Path) -> list[Path]:
 
 def registered(case: Case) -> Iterator[Finding]:
     """Whether some settings file, or a plugin, calls recall with this state folder."""
-    own, plugins = own_entries(case), own_plugins(case)
-    all_ = [*entries(case), *plugin_entries(case).values()]
+    own, plugins = [*own_entries(case), *own_written(case)], own_plugins(case)
+    all_ = [*entries(case), *written_entries(case), *plugin_entries(case).values()]
     unread = [file.path for file in case.hook_files if not _can_be_read(file) and may_call_us(file.path)]
     if own:
         words = f"registered in {' and '.join(dict.fromkeys(str(entry.file) for entry in own))}"
@@ -102,12 +118,23 @@ def registered(case: Case) -> Iterator[Finding]:
         advice = f"`recall setup --home {case.home}` changes that; `recall doctor --home {all_[0].home}` looks there"
         yield Finding("hook", "problem", "other-folder", found, advice)
     elif unread:
-        yield Finding("hook", "note", "unknown", f"{unread[0]} may call recall, and cannot be read")
+        found = f"{unread[0]} may call recall; what stands there cannot be told"
+        yield Finding("hook", "note", "unknown", found, "see the check of the settings")
     elif not case.is_set_up:
         yield Finding("hook", "note", "missing", "no settings file calls recall", "`recall setup` registers it")
     else:
-        fix = partial(_register, case, CLAUDE, CLAUDE.settings(case.environment))
-        yield Finding("hook", "problem", "missing", "no settings file calls recall", "`recall setup` registers it", fix)
+        fix = _promised(case, HookFile(CLAUDE, CLAUDE.settings(case.environment)))
+        advice = "`recall setup` registers it" if fix else "mend the settings, then run `recall setup`"
+        yield Finding("hook", "problem", "missing", "no settings file calls recall", advice, fix)
+
+
+def _promised(case: Case, file: HookFile) -> Callable[[], str] | None:
+    """Registering in a file; None where its content would have it refused."""
+    try:
+        plan_register(read_settings(file.path), hook_entry(case.home, case.config["hook.budget_ms"]), file.agent)
+    except RecallError:
+        return None
+    return partial(_register, case, *file)
 
 
 def _can_be_read(file: HookFile) -> bool:
@@ -120,44 +147,42 @@ def _can_be_read(file: HookFile) -> bool:
 
 def entry(case: Case) -> Iterator[Finding]:
     """Whether our entries are as setup writes them, and stand once."""
-    own = own_entries(case)
-    found = [line for one in own for line in _of_entry(case, one)]
-    found += _doubles(case, own)
-    words = f"once, timeout {TIMEOUT_S} s, cut-off {case.config['hook.budget_ms']} ms" if own else "there is none"
-    yield from found or [Finding("entry", "ok", "ok", words)]
+    own, written = own_entries(case), own_written(case)
+    every = [*own, *start_entries(case), *written]
+    found = {line.found: line for one in every for line in _of_entry(case, one)}
+    found |= {line.found: line for line in _doubles(case, own, written)}
+    words = f"once, timeout {TIMEOUT_S} s, cut-off {case.config['hook.budget_ms']} ms" if every else "there is none"
+    yield from found.values() or [Finding("entry", "ok", "ok", words)]
 
 
 def _of_entry(case: Case, one: Entry) -> Iterator[Finding]:
-    renew = partial(_register, case, one.agent, one.file)
-    if one.agent is CLAUDE and "if" in one.keys:
-
-        def drop() -> str:
-            drop_conditions(one.file)
-            return "took the `if` out"
-
-        found = f"our entry in {one.file} has an `if`, with which Claude Code never runs a hook of this event"
-        yield Finding("entry", "problem", "if", found, "take it out", drop)
+    """What is wrong with one entry. What a person wrote into config.toml is theirs to mend."""
+    for code, words in _conditions(one):
+        alone = code != "matcher" or len(one.group.get("hooks", ())) == 1  # others have theirs from the same matcher
+        mend = partial(drop, one.file, code, one.agent) if one.is_editable and alone else None
+        found = f"our entry for {one.event} in {one.file} {words}"
+        yield Finding("entry", "problem", code, found, "take it out" if alone else "give it a group of its own", mend)
+    renew = partial(_register, case, one.agent, one.file) if one.is_editable else None
     if code := judge_timeout(one.keys, case.config["hook.budget_ms"], one.agent.per_second):
         unit = "seconds" if one.agent.per_second == 1 else "milliseconds"
-        found = f"our entry in {one.file} has the timeout {one.keys['timeout']!r}, in {unit}"
+        found = f"our entry for {one.event} in {one.file} has the timeout {one.keys['timeout']!r}, in {unit}"
         advice = f"setup writes {TIMEOUT_S * one.agent.per_second}"
         yield Finding("entry", "problem" if code != "long" else "note", f"timeout-{code}", found, advice, renew)
     wanted, named = case.config["hook.budget_ms"], one.budget_ms or DEFAULT_BUDGET_MS
     if wanted != named and not case.config_problem:
         found = f"config.toml says hook.budget_ms = {wanted}, but the entry in {one.file} calls the hook with {named}"
-        yield Finding("entry", "problem", "budget", found, "`recall setup` takes it over", renew)
+        advice = "`recall setup` takes it over" if renew else f"add --budget {wanted} to the command there"
+        yield Finding("entry", "problem", "budget", found, advice, renew)
 
 
-def judge_timeout(keys: Mapping[str, Any], budget_ms: int, per_second: int) -> str:
-    """What is wrong with an entry's timeout: "wrong" (no number), "short" (the client gives up before the hook does),
-    "long"; "" where nothing is. `per_second`: its units in a second. None at all is the client's default."""
-    if "timeout" not in keys:
-        return ""
-    value = keys["timeout"]
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return "wrong"
-    seconds = value / per_second
-    return "short" if seconds * 1000 < budget_ms else "long" if seconds > LONG_SECONDS else ""
+def _conditions(one: Entry) -> Iterator[tuple[str, str]]:
+    """The keys that keep the hook from running or its answer from the message, each with the words for it."""
+    if one.agent is CLAUDE and "if" in one.keys:
+        yield "if", "has an `if`, with which Claude Code never runs a hook of this event"
+    if key := beside(one.keys, one.agent.name):
+        yield key, f"has `{key}`, so that what recall says comes too late to be handed over"
+    if one.event == one.agent.start and never_fits(one.group.get("matcher"), one.agent.name):
+        yield "matcher", f"has the matcher {one.group['matcher']!r}, which fits no begin of a session"
 
 
 def _once_a_file(every: Sequence[Entry]) -> list[Entry]:
@@ -165,7 +190,7 @@ def _once_a_file(every: Sequence[Entry]) -> list[Entry]:
     return list({one.place: one for one in reversed(every)}.values())[::-1]
 
 
-def _doubles(case: Case, own: list[Entry]) -> Iterator[Finding]:
+def _doubles(case: Case, own: list[Entry], written: list[Entry]) -> Iterator[Finding]:
     """The same entry in two files runs once, two that differ run twice, and twice in one file is of no use."""
     for one in _once_a_file(own):
         count = sum(other.place == one.place for other in own)
@@ -173,6 +198,11 @@ def _doubles(case: Case, own: list[Entry]) -> Iterator[Finding]:
             found = f"{one.file} calls recall {count} times"
             fix = partial(_register, case, one.agent, one.file)
             yield Finding("entry", "problem", "twice", found, "one entry does", fix, {"count": count})
+    for one in written:
+        twins = [other.file for other in own if _main(one) == other.file]
+        if twins:
+            found = f"{one.file} and {twins[0]} both call recall, and Codex runs both"
+            yield Finding("entry", "problem", "both", found, "take one of the two entries out")
     first = {one.file: (one.calls.command, one.calls.args) for one in reversed(own) if one.agent is CLAUDE}
     if len(set(first.values())) > 1:
         files = " and ".join(map(str, sorted(first)))
@@ -180,81 +210,27 @@ def _doubles(case: Case, own: list[Entry]) -> Iterator[Finding]:
         yield Finding("entry", "problem", "differing", found, "take one of the two entries out")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A registered command as it was found: `python` and `package` are what a launcher names, None for another."""
-
-    exists: bool
-    is_file: bool
-    executable: bool
-    python: bool | None = None
-    package: bool | None = None
-    is_own: bool = True
-
-
 def command(case: Case) -> Iterator[Finding]:
     """Whether the registered commands are there, can be run, and are this recall."""
     found = []
-    every = [*own_entries(case), *start_entries(case)]
+    every = [*own_entries(case), *start_entries(case), *own_written(case)]
     for path in dict.fromkeys(one.calls.command for one in every):
-        code, words = judge_command(look_at(Path(path), case.home))
+        code, words = judge_command(look_at(program_of(path, case.environment), case.home))
         if not code:
             continue
-        fix = None if code == "other" else partial(_register_all, case, path)
-        advice = "`recall setup`" if fix else "`recall setup` of the one that you want"
-        found.append(Finding("command", "problem" if fix else "note", code, f"{path} {words}", advice, fix))
+        named = [one for one in every if one.calls.command == path]
+        by_hand = next((one.file for one in named if not one.is_editable), None)
+        fix = partial(_register_all, case, path) if code != "other" and by_hand is None else None
+        advice = "`recall setup`" if code != "other" else "`recall setup` of the one that you want"
+        if by_hand:
+            advice = f"correct the command in {by_hand}"
+        found.append(Finding("command", "problem" if code != "other" else "note", code, f"{path} {words}", advice, fix))
     for name, one in own_plugins(case).items():  # its command looks for a program: whether it finds one is run later
         code, words = judge_command(replace(look_at(Path(one.calls.command), case.home), is_own=True))
         if code:
             said = f"the plugin {name} is not whole: {one.calls.command} {words}"
             found.append(Finding("command", "problem", code, said, "install the plugin again"))
     yield from found or [Finding("command", "ok", "ok", "what is registered is this recall")]
-
-
-def judge_command(seen: Seen) -> tuple[str, str]:
-    """What is wrong with a registered command, as a word and for a sentence; ("", "") where nothing is."""
-    if not seen.exists:
-        return "gone", "is registered and not there"
-    if not seen.is_file:
-        return "no-file", "is registered and no file"
-    if not seen.executable:
-        return "not-executable", "is registered and cannot be executed"
-    if seen.python is False:
-        return "no-python", "starts a Python that is not there any more"
-    if seen.package is False:
-        return "no-package", "starts a recall that is not there any more"
-    return ("", "") if seen.is_own else ("other", "starts another installation of recall than this one")
-
-
-def look_at(path: Path, home: Path) -> Seen:
-    """Look at a registered command; of a launcher of ours also at what it starts."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return Seen(exists=False, is_file=False, executable=False)
-    usable = Seen(exists=True, is_file=stat.S_ISREG(mode), executable=os.access(path, os.X_OK))
-    if not usable.is_file:
-        return usable
-    own = hook_entry(home, DEFAULT_BUDGET_MS)
-    if path != launcher_path(home):
-        same = os.path.realpath(path) == os.path.realpath(own.command)
-        return Seen(exists=True, is_file=True, executable=usable.executable, is_own=same)
-    text = path.read_text("utf-8", errors="replace")
-    python = text.partition("\n")[0].removeprefix("#!").split(" ")[0]
-    package = _PACKAGE.search(text)
-    return Seen(
-        exists=True,
-        is_file=True,
-        executable=usable.executable,
-        python=os.access(python, os.X_OK),
-        package=package is not None and (Path(package[1]) / "recall" / "hook" / "pipe.py").exists(),
-        is_own=text == own_launcher(home),
-    )
-
-
-def own_launcher(home: Path) -> str:
-    """The text that setup would write."""
-    return render_launcher(sys.executable, Path(__file__).resolve().parents[2], home)
 
 
 def _register_all(case: Case, path: str) -> str:

@@ -38,7 +38,7 @@ class Agent:
     start: str = "SessionStart"
     per_second: int = 1000
     shell: Shell | None = "sh"
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     reads_mark: bool = True
     comments: bool = False
     switch: tuple[tuple[str, ...], str] = (("disableAllHooks",), "true")

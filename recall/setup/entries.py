@@ -3,20 +3,16 @@
 Private marker keys are forbidden by the clients' schemas, so the command tells an entry of ours from all others.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from recall.core.errors import SettingsError
 from recall.setup import jsontext
 from recall.setup.agents import Agent
+from recall.setup.command import calls_recall, words_of
 from recall.setup.jsontext import Node
-from recall.setup.shells import join, split
-
-LAUNCHER_NAMES = ("recall-hook", "recall-hook.exe")
-#: The program, or the file of a release that carries it: both can be named in settings.json by hand.
-_PROGRAM = re.compile(r"recall(-\d+\.\d+\.\d+\w*-(linux|macos|windows)-\w+)?(\.exe)?")
+from recall.setup.shells import join
 
 ADVICE = "correct that place by hand and run the command again"
 
@@ -37,12 +33,6 @@ class HookEntry:
         """The state folder that it names, None where it names none."""
         following = dict(zip(self.args, self.args[1:], strict=False))
         return following.get("--home")
-
-
-def calls_recall(command: str, args: Sequence[str]) -> bool:
-    """Whether a command is ours: our launcher, or `recall` with `hook`."""
-    name = re.split(r"[/\\]", command)[-1]
-    return name in LAUNCHER_NAMES or (_PROGRAM.fullmatch(name) is not None and list(args[:1]) == ["hook"])
 
 
 def handler_of(agent: Agent, entry: HookEntry) -> dict[str, Any]:
@@ -150,12 +140,9 @@ def _is_ours(text: str, handler: Node, agent: Agent, event: str) -> bool:
 def _words(text: str, handler: Node, agent: Agent) -> list[str]:
     """The words of a handler's command, at least one."""
     node = member(text, handler, "command")
-    command = (node.string if node else None) or ""
-    if agent.shell is not None:
-        return split(command, agent.shell) or [""]
-    args = member(text, handler, "args")
+    args = member(text, handler, "args") if agent.shell is None else None
     given = args.children if args and args.bracket == "[" else ()
-    return [command, *(child.node.string or "" for child in given)]
+    return words_of((node.string if node else None) or "", [child.node.string or "" for child in given], agent.shell)
 
 
 def _fail(text: str, node: Node, expectation: str) -> NoReturn:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.install.place import Place
-from recall.setup.entries import calls_recall
+from recall.setup.command import calls_recall, words_of
 from recall.setup.settings import EVENT
 from recall.text.clean import one_line
 
@@ -85,7 +85,8 @@ def other_hooks(settings: object) -> list[str]:
         for handler in _list(_get(group, "hooks")):
             arguments = [str(word) for word in _list(_get(handler, "args"))]
             command = str(_get(handler, "command") or "")
-            if not calls_recall(command, arguments):
+            program, *rest = words_of(command, arguments, None)
+            if not calls_recall(program, rest):
                 found.append(" ".join([command, *arguments]) if command else str(_get(handler, "url") or "a prompt"))
     return found
 

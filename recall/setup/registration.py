@@ -133,7 +133,7 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except SettingsError as error:
-        raise SettingsError(f"{path}, {error}") from error
+        raise type(error)(f"{path}, {error}") from error
 
 
 def _busy(path: Path) -> SettingsError:

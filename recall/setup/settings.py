@@ -9,6 +9,7 @@ twice it took the last; one group without `hooks`, or one handler without `type`
 """
 
 import codecs
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +17,11 @@ from typing import Any, Literal
 from recall.core.errors import SettingsError, UsageError
 from recall.setup import jsontext
 from recall.setup.agents import CLAUDE, Agent
+from recall.setup.command import calls_recall
 from recall.setup.entries import (
     ADVICE,
     HookEntry,
     Place,
-    calls_recall,
     entry_of,
     expect,
     find,
@@ -33,6 +34,7 @@ from recall.setup.jsontext import Node, Style
 __all__ = [
     "EVENT",
     "HookEntry",
+    "NotEdited",
     "calls_recall",
     "hooks_disabled",
     "plan_register",
@@ -44,6 +46,11 @@ __all__ = [
 ]
 
 EVENT = CLAUDE.prompt
+
+
+class NotEdited(SettingsError):
+    """recall edits no file of this kind, which the agent itself can read."""
+
 
 _PLAIN = Style(line_end="\n", indent="  ", colon=": ", comma=" ", inline=False)
 
@@ -174,15 +181,26 @@ def _parse(text: str, agent: Agent) -> Node:
     try:
         root = jsontext.parse(text)
     except jsontext.JsonTextError as error:
-        raise SettingsError(f"{error}; {_what_of_it(agent, str(error))}: {ADVICE}") from error
+        if kind := _readable_kind(text, agent, str(error)):
+            raise NotEdited(f"{error}; recall edits no file {kind}: {ADVICE}") from error
+        raise SettingsError(f"{error}; {agent.title} cannot read this file either: {ADVICE}") from error
     return expect(text, root, "{", "the document")
 
 
-def _what_of_it(agent: Agent, error: str) -> str:
-    """What a fault means to the agent itself. Qwen Code and Gemini CLI read past comments."""
-    if agent.comments and error.endswith("found a comment"):
-        return "recall edits no file with comments"
-    return f"{agent.title} cannot read this file either"
+def _readable_kind(text: str, agent: Agent, error: str) -> str:
+    """What the agent itself reads past, for a sentence: Qwen Code and Gemini CLI comments, each of them deep nesting;
+    empty for a fault to the agent too."""
+    if error.endswith("found a comment"):
+        return "with comments" if agent.comments else ""
+    if "levels of nesting" not in error:
+        return ""
+    try:
+        json.loads(text)
+    except RecursionError:  # deeper than Python goes
+        pass
+    except ValueError:
+        return ""
+    return "that is nested deeper"
 
 
 def _registered(text: str, agent: Agent, event: str, entry: HookEntry) -> str:

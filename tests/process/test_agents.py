@@ -121,6 +121,7 @@ def test_folders_that_the_environment_moves_are_used(noted: Sandbox, monkeypatch
     ("file", "text", "reason"),
     [
         (".codex/config.toml", "[features]\nhooks = false\n", "features.hooks is false"),
+        (".codex/config.toml", "[features]\ncodex_hooks = false\n", "features.codex_hooks is false"),
         (".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled is false"),
         (".qwen/settings.json", '{"disableAllHooks": true}', "disableAllHooks is true"),
     ],
@@ -131,6 +132,19 @@ def test_a_switch_that_keeps_all_hooks_off_is_named(noted: Sandbox, file: str, t
     path.write_text(text)
     said = noted.run("setup", "--agent", path.parent.name.removeprefix(".")).stdout
     assert f"runs no hook at all: {reason}" in said
+    assert "recall answers from the next message" not in said
+
+
+def test_what_stands_in_codex_own_file_is_not_registered_again(noted: Sandbox) -> None:
+    config = noted.home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(
+        "[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\ntype = 'command'\ncommand = 'recall hook'\n"
+    )
+    for words in (("--dry-run",), ()):
+        said = noted.run("setup", "--agent", "codex", *words).stdout
+        assert f"{config} calls recall already" in said
+        assert not (config.parent / "hooks.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,124 @@ def test_an_entry_of_another_state_folder_is_not_ours(case: Case, agent: Agent) 
     assert found.code == "other-folder"
 
 
+def begin(case: Case, agent: Agent, how: Callable[[dict[str, object], dict[str, object]], object]) -> None:
+    """Change our group and our handler for the begin of sessions."""
+    file = agent.settings(case.environment)
+    value = json.loads(file.read_text("utf-8"))
+    group = value["hooks"][agent.start][0]
+    how(group, group["hooks"][0])
+    file.write_text(json.dumps(value, indent=2), "utf-8")
+
+
+def test_an_entry_for_the_begin_of_sessions_is_judged_like_the_other(case: Case, agent: Agent) -> None:
+    begin(case, agent, lambda _, handler: handler.update(timeout=0))
+    (found,) = findings(case)
+    assert (found.name, found.code) == ("entry", "timeout-wrong")
+    mend(found)
+    assert findings(case) == []
+    begin(case, agent, lambda group, _: group.update(matcher="Bash"))
+    (found,) = findings(case)
+    assert (found.name, found.code) == ("entry", "matcher")
+    mend(found)
+    assert findings(case) == []
+    begin(case, agent, lambda group, _: group.update(matcher="startup"))
+    assert findings(case) == []
+
+
+def test_a_matcher_that_others_share_is_left_to_the_person(case: Case, agent: Agent) -> None:
+    theirs = {"type": "command", "command": "say hello"}
+    begin(case, agent, lambda group, handler: group.update(matcher="Bash", hooks=[handler, theirs]))
+    (found,) = findings(case)
+    assert (found.code, found.fixable) == ("matcher", False)
+
+
+def test_a_hook_that_runs_beside_the_message_is_named(case: Case, agent: Agent) -> None:
+    change(case, agent, lambda handler: handler.update({"async": True}))
+    if agent.name == "gemini":  # knows no such key
+        assert findings(case) == []
+        return
+    (found,) = findings(case)
+    assert (found.name, found.code, found.state) == ("entry", "async", "problem")
+    mend(found)
+    assert findings(case) == []
+
+
+def codex_config(case: Case, text: str) -> None:
+    AGENTS["codex"].settings(case.environment).with_name("config.toml").write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        ("[features]\nhooks = false\n", [("hooks", "disabled")]),
+        ("[features]\ncodex_hooks = false\n", [("hooks", "disabled")]),
+        ("[features]\nhooks = true\n", []),
+        ("[features\n", [("settings", "invalid")]),
+        ("a = 1\na = 2\n", [("settings", "invalid")]),
+    ],
+)
+@pytest.mark.parametrize("agent", [AGENTS["codex"]], ids=["codex"])
+def test_codex_other_file_is_looked_into(case: Case, config: str, found: list[tuple[str, str]]) -> None:
+    codex_config(case, config)
+    assert [(line.name, line.code) for line in findings(case)] == found
+
+
+@pytest.mark.parametrize("agent", [AGENTS["codex"]], ids=["codex"])
+def test_what_a_person_wrote_into_codex_config_is_a_registration_and_theirs_to_mend(case: Case, agent: Agent) -> None:
+    command = json.loads(agent.settings(case.environment).read_text())["hooks"][agent.prompt][0]["hooks"][0]["command"]
+    text = "[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\ntype = 'command'\n"
+    codex_config(case, f'{text}command = "{command}"\n')
+    (found,) = findings(case)
+    assert (found.name, found.code, found.fixable) == ("entry", "both", False)
+    agent.settings(case.environment).unlink()
+    assert findings(case) == []
+    codex_config(case, f'{text}command = "{command}"\ntimeout = 0.1\n')
+    (found,) = findings(case)
+    assert (found.code, found.fixable) == ("timeout-short", False)
+    codex_config(case, f'{text}command = "/gone/recall hook --home {case.home}"\n')
+    (found,) = findings(case)
+    assert (found.name, found.code, found.fixable) == ("command", "gone", False)
+
+
+def test_a_hook_in_another_spelling_is_found_and_judged(case: Case, agent: Agent) -> None:
+    spelt = f"RECALL_HOME={case.home} /gone/recall hook"
+    change(case, agent, lambda handler: (handler.pop("args", None), handler.update(command=spelt)))
+    (found,) = findings(case)
+    assert (found.name, found.code) == ("command", "gone")
+    mend(found)
+    assert findings(case) == []
+
+
+def test_a_name_alone_is_looked_for_on_the_path(case: Case, agent: Agent, tmp_path: Path) -> None:
+    spelt = f"recall hook --home {case.home}"
+    change(case, agent, lambda handler: (handler.pop("args", None), handler.update(command=spelt)))
+    (found,) = findings(case)
+    assert found.code == "gone"
+    (tmp_path / "recall").symlink_to(Path(sys.executable).with_name("recall"))
+    there = {**case.environment, "PATH": str(tmp_path)}
+    assert findings(Case(case.paths, there, case.folder, case.platform, case.now, case.managed)) == []
+
+
+@pytest.mark.parametrize(
+    ("plant", "code", "state"),
+    [
+        (lambda file: file.write_text("{"), "invalid", "problem"),
+        (lambda file: (file.unlink(), file.mkdir()), "no-file", "problem"),
+        (lambda file: file.write_text('{"a": ' + "[" * 150 + "]" * 150 + "}"), "not-edited", "note"),
+    ],
+)
+def test_what_cannot_be_edited_is_said_and_no_mending_is_promised(
+    case: Case, agent: Agent, plant: Callable[[Path], object], code: str, state: str
+) -> None:
+    file = agent.settings(case.environment)
+    plant(file)
+    found = [line for line in findings(case) if line.name == "settings"]
+    assert [(line.code, line.state) for line in found] == [(code, state)]
+    assert all(line.advice for line in found)
+    if agent is CLAUDE:
+        assert not any(line.fixable for line in findings(case))
+
+
 def test_only_claude_code_s_entry_has_conditions(case: Case, agent: Agent) -> None:
     change(case, agent, lambda handler: handler.update({"if": "x"}))
     found = findings(case)

@@ -10,11 +10,13 @@ from recall.daemon.journal import Day
 from recall.doctor.answer import Run, _with_home, judge
 from recall.doctor.daemon import never_came
 from recall.doctor.folder import MARGIN, file_system, judge_disk
-from recall.doctor.hook import Seen, judge_command, judge_timeout, managed_files, switches_off
+from recall.doctor.hook import managed_files, switches_off
 from recall.doctor.index import Content, judge_content
 from recall.doctor.journals import judge_day
+from recall.doctor.keys import beside, judge_timeout, never_fits
 from recall.doctor.loaded import exceeds
 from recall.doctor.model import judge_device
+from recall.doctor.seen import Seen, judge_command
 
 DAY = 86_400.0
 
@@ -59,6 +61,34 @@ def test_a_timeout_is_a_number_of_seconds_beyond_the_cut_off(keys: Mapping[str, 
     assert judge_timeout(keys, 300, 1) == code
     scaled = {key: value * 1000 if type(value) in (int, float) else value for key, value in keys.items()}  # type: ignore[operator]
     assert judge_timeout(scaled, 300, 1000) == code
+
+
+@pytest.mark.parametrize(
+    ("matcher", "plain", "expression"),
+    [
+        (None, False, False),
+        ("", False, False),
+        ("*", False, False),
+        ("startup", False, False),
+        ("resume|compact", False, False),
+        ("Bash", True, True),
+        ("start", True, False),
+        ("^(startup|clear)$", False, False),
+        ("^Edit.*", True, True),
+        ("(", True, True),
+        (7, False, False),
+    ],
+)
+def test_a_matcher_of_the_begin_of_sessions_has_to_fit_one(matcher: object, plain: bool, expression: bool) -> None:
+    assert never_fits(matcher, "claude") is plain
+    assert never_fits(matcher, "codex") is expression
+
+
+def test_a_hook_beside_the_message_comes_too_late() -> None:
+    assert beside({"async": True}, "claude") == "async"
+    assert beside({"asyncRewake": True}, "claude") == "asyncRewake"
+    assert beside({"async": False}, "codex") == ""
+    assert beside({"async": True}, "gemini") == ""
 
 
 def test_hooks_are_switched_off_by_anybody_and_reserved_by_an_administrator_alone(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recall.core.errors import SettingsError
 from recall.doctor.case import Case
-from recall.doctor.entries import drop_conditions, entries, load, own_entries, plugin_entries, without_condition
+from recall.doctor.entries import drop, entries, load, own_entries, plugin_entries, without
 from recall.wire.paths import StatePaths
 
 OURS = {"type": "command", "command": "/opt/recall", "args": ["hook", "--home", "/s"], "timeout": 5}
@@ -25,22 +25,22 @@ def test_a_condition_goes_and_every_other_byte_stays(indent: int | str | None) -
     for before in ({}, {"statusMessage": "x"}):
         for after in ({}, {"async": False}):
             with_it = document({**OURS, **before, "if": "Bash(git *)", **after}, {"type": "command", "command": "b"})
-            without = document({**OURS, **before, **after}, {"type": "command", "command": "b"})
+            expected = document({**OURS, **before, **after}, {"type": "command", "command": "b"})
             raw = json.dumps(with_it, indent=indent).encode()
-            assert without_condition(raw) == json.dumps(without, indent=indent).encode()
+            assert without(raw, "if") == json.dumps(expected, indent=indent).encode()
 
 
 def test_others_keep_their_conditions() -> None:
     theirs = {"type": "command", "command": "/opt/other", "if": "Bash(ls)"}
     raw = json.dumps(document(theirs, {"if": "x", **OURS})).encode()
-    assert without_condition(raw) == json.dumps(document(theirs, OURS)).encode()
+    assert without(raw, "if") == json.dumps(document(theirs, OURS)).encode()
 
 
 @given(st.text(max_size=20), st.booleans())
 def test_whatever_else_stands_there_stays(text: str, mark: bool) -> None:
     value = document({**OURS, "if": text, "note": text}, title=text)
     raw = b"\xef\xbb\xbf" * mark + json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    new = without_condition(raw)
+    new = without(raw, "if")
     assert new.startswith(b"\xef\xbb\xbf") is mark
     del value["hooks"]["UserPromptSubmit"][0]["hooks"][0]["if"]  # type: ignore[index]
     assert new[3 * mark :] == json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
@@ -53,7 +53,7 @@ def test_a_file_that_changes_meanwhile_stays_as_it_is(tmp_path: Path, monkeypatc
     monkeypatch.setattr("recall.doctor.entries.read_settings", lambda _: next(reads))
     before = file.read_bytes()
     with pytest.raises(SettingsError, match="another program"):
-        drop_conditions(file)
+        drop(file, "if")
     assert file.read_bytes() == before
 
 

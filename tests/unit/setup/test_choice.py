@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from recall.cli import agents
-from recall.cli.agents import choose_agents, switched_off, target
+from recall.cli.agents import choose_agents, target
 from recall.core.errors import UsageError
 from recall.setup.agents import AGENTS
 from recall.setup.places import HookFile
 from recall.setup.registration import register
 from recall.setup.settings import HookEntry
+from recall.setup.switch import switched_off, unreadable
 from recall.sources.agents import HOMES, AgentName
 
 ENTRY = HookEntry("/s/bin/recall-hook", ("hook", "--home", "/s"), 5)
@@ -114,6 +115,59 @@ def test_the_switch_of_codex_stands_in_another_file(tmp_path: Path, config: str,
     file = HookFile(AGENTS["codex"], tmp_path / "hooks.json")
     (tmp_path / "config.toml").write_text(config)
     assert bool(switched_off(file)) is off
+    assert bool(unreadable(file)) is (config == "[features\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "readable"),
+    [
+        (b"\xef\xbb\xbf[features]\n", True),
+        ("# d\u00e9sactiv\u00e9\n".encode("latin-1"), False),
+        (b'model = "a"\nmodel = "b"\n', False),
+        (b"[features]\n[features]\n", False),
+        (b"", True),
+    ],
+)
+def test_a_config_that_codex_cannot_read_is_named(tmp_path: Path, content: bytes, readable: bool) -> None:
+    (tmp_path / "config.toml").write_bytes(content)
+    said = unreadable(HookFile(AGENTS["codex"], tmp_path / "hooks.json"))
+    assert ("Codex cannot read it" in said) is not readable
+    assert str(tmp_path / "config.toml") in said or readable
+
+
+CODEX_HOOKS = """
+[[hooks.UserPromptSubmit]]
+[[hooks.UserPromptSubmit.hooks]]
+type = "command"
+command = "{command}"
+timeout = 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "ours"),
+    [("/s/bin/recall-hook hook --home /s", True), ("~/bin/recall hook", True), ("/opt/other hook", False)],
+)
+def test_what_a_person_wrote_into_codex_own_file_is_not_registered_again(
+    tmp_path: Path, command: str, ours: bool
+) -> None:
+    (tmp_path / "config.toml").write_text(CODEX_HOOKS.format(command=command))
+    file = HookFile(AGENTS["codex"], tmp_path / "hooks.json")
+    assert bool(agents.by_hand(file)) is ours
+    register(file.path, HookEntry("/s/bin/recall-hook", ("hook", "--home", "/s"), 5), tmp_path, file.agent)
+    assert agents.by_hand(file) == ""  # what is registered twice is kept up to date
+
+
+def test_answers_are_promised_to_nobody_whose_hooks_are_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    off = HookFile(AGENTS["codex"], tmp_path / "codex" / "hooks.json")
+    off.path.parent.mkdir()
+    (off.path.parent / "config.toml").write_text("[features]\ncodex_hooks = false\n")
+    agents.say_rest([off])
+    said = capsys.readouterr().out
+    assert "Codex runs no hook at all: features.codex_hooks is false" in said
+    assert "answers nobody" in said
+    agents.say_rest([off, HookFile(AGENTS["claude"], tmp_path / "settings.json")])
+    assert "type into Claude Code;" in capsys.readouterr().out
 
 
 def test_a_switch_that_is_on_is_no_reason(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ def _event(*handlers: object) -> bytes:
         (b'{"a": NaN}', "line 1, column 7: expected a value, found 'N'"),
         ('{"日本": truE}'.encode(), "line 1, column 8: expected a value, found 't'"),
         (b"[" * 5000, "line 1, column 102: expected at most 100 levels of nesting"),
+        (b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}", "recall edits no file that is nested deeper"),
+        (b'{"a": ' + b"[" * 150 + b"]" * 149 + b"}", "Claude Code cannot read this file either"),
         (b"[]", "line 1, column 1: expected the document to be an object, found a list"),
         (b"null", "expected the document to be an object, found null"),
         (b'{"hooks": []}', 'line 1, column 11: expected "hooks" to be an object, found a list'),
@@ -102,12 +104,52 @@ def test_an_entry_of_ours_is_known_by_its_command(handler: dict[str, object]) ->
 
 
 @pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("recall hook", ["recall", "hook"]),
+        ("/s/current/recall hook", ["/s/current/recall", "hook"]),
+        ("RECALL_HOME=/r recall hook", ["recall", "hook", "--home", "/r"]),
+        ("A=1 RECALL_HOME='/a b' exec recall hook", ["recall", "hook", "--home", "/a b"]),
+        ("RECALL_HOME=/r recall hook --home /q", ["recall", "hook", "--home", "/q"]),
+        (
+            "/path/to/recall hook --home '/a b' --budget 700",
+            ["/path/to/recall", "hook", "--home", "/a b", "--budget", "700"],
+        ),
+        ('"$HOME/.local/bin/recall" hook', ["$HOME/.local/bin/recall", "hook"]),
+        ("C:\\v\\recall.EXE hook", ["C:\\v\\recall.EXE", "hook"]),
+        ('"C:\\a b\\recall.exe" hook', ["C:\\a b\\recall.exe", "hook"]),
+        ("& 'C:\\a b\\recall.exe' 'hook'", ["C:\\a b\\recall.exe", "hook"]),
+        ("recall hook 2>/dev/null || true", ["recall", "hook"]),
+        ("recall hook 2>&1", ["recall", "hook"]),
+        ("python3 -m recall hook", ["python3", "-m", "recall", "hook"]),
+        ("/s/bin/recall-hook hook --home /s", ["/s/bin/recall-hook", "hook", "--home", "/s"]),
+        ("'/the notes/recall-hook'", ["/the notes/recall-hook"]),
+    ],
+)
+def test_an_entry_of_ours_is_known_in_every_spelling_replaced_and_removed(command: str, words: list[str]) -> None:
+    raw = _event({"type": "command", "command": "echo"}, {"type": "command", "command": command, "timeout": 5})
+    found = registered(raw)
+    assert found is not None
+    assert [found.command, *found.args] == words
+    assert json.loads(plan_unregister(raw) or b"") == json.loads(_event({"type": "command", "command": "echo"}))
+    new = plan_register(raw, ENTRY) or b""
+    assert registered(new) == ENTRY
+    assert new.count(b"recall") == 1, "one entry, and it is the new one"
+
+
+@pytest.mark.parametrize(
     "handler",
     [
         {"type": "command", "command": "/v/bin/recall"},
         {"type": "command", "command": "/v/bin/recall", "args": ["serve", "hook"]},
         {"type": "command", "command": "/v/bin/recall", "args": "hook"},
-        {"type": "command", "command": "recall hook"},
+        {"type": "command", "command": "recall hook && say done"},
+        {"type": "command", "command": "recall hook; say done"},
+        {"type": "command", "command": "recall hook | tee /tmp/x"},
+        {"type": "command", "command": "recall hook\nsay done"},
+        {"type": "command", "command": "recall query hook"},
+        {"type": "command", "command": "node /x/recall-hook"},
+        {"type": "command", "command": "say 'recall hook"},
         {"type": "command", "command": "/v/bin/total-recall", "args": ["hook"]},
         {"type": "command", "command": "/v/recall-hook/run.sh"},
         {"type": "command", "command": "node", "args": ["/x/recall-hook"]},
