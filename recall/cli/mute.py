@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,14 +56,24 @@ def of_team(paths: StatePaths, arguments: argparse.Namespace) -> str | None:
 
     known = machines(Path(paths.share_records), Path(paths.share))
     if arguments.machine is not None:
-        if arguments.machine not in known:
+        machine = _written_as(arguments.machine, known)
+        if machine is None:
             names = ", ".join(sorted(known)) or "none yet"
             raise UsageError(f"no machine of the team is called {one_line(arguments.machine)!r}; known are: {names}")
-        return TEAM + known[arguments.machine][0][:8]
-    if arguments.person not in (people := {person for _, person in known.values()}):
+        return TEAM + known[machine][0][:8]
+    people = {person for _, person in known.values()}
+    person = _written_as(arguments.person, people)
+    if person is None:
         names = ", ".join(sorted(people)) or "none yet"
         raise UsageError(f"nobody of the team is called {one_line(arguments.person)!r}; known are: {names}")
-    return f"{PERSON}{arguments.person}"
+    return f"{PERSON}{person}"
+
+
+def _written_as(name: str, known: Iterable[str]) -> str | None:
+    """A name as it is written among those that are known: as it stands, else the only one in other small or capital
+    letters."""
+    alike = [one for one in known if one.casefold() == name.casefold()]
+    return name if name in alike else alike[0] if len(alike) == 1 else None
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -40,10 +40,10 @@ def receive(server: Server, replica: Replica, until: int, model: str, told: Call
         wanted = set(records) - replica.held(records)
         if wanted and model:
             _fetch_packs(server, replica, wanted, model)
+        received.gone += sum(change.content is None and replica.holds(change.machine, change.place) for change in good)
         replica.apply(Page(good, machines, records, cursor))
         refused = set(lacking) - set(records)
         received.taken += sum(change.content is not None and change.content not in refused for change in good)
-        received.gone += sum(change.content is None for change in good)
         told(received)
     return received
 
@@ -78,7 +78,6 @@ def _checked(change: Change, received: Received) -> Change:
         project, path = "", None
     if path is None and change.content is not None:
         received.refused += 1
-        received.gone -= 1
         return replace(change, content=None, path="")
     return replace(change, project=project, path=path or "")
 

@@ -39,7 +39,7 @@ def answers(machine: Machine) -> list[str]:
     return re.findall(r"@\w+", said or "")
 
 
-@pytest.mark.parametrize("words", [("--machine", "a"), ("--person", "ann")])
+@pytest.mark.parametrize("words", [("--machine", "a"), ("--person", "Ann")])
 def test_what_another_one_holds_as_well_is_shown_as_theirs(three: list[Machine], words: tuple[str, str]) -> None:
     chie = three[2]
     both = "How releases are deployed to production"
