@@ -127,9 +127,9 @@ def _pause(arguments: argparse.Namespace, paths: StatePaths) -> int:
 
 def _leave(arguments: argparse.Namespace, paths: StatePaths) -> int:
     from recall.cli.index import index
-    from recall.share.membership import leave, membership
+    from recall.share.membership import known_membership, leave, membership
 
-    if not Path(paths.share).exists():
+    if known_membership(paths) is None and not Path(paths.share).exists():
         membership(paths)
     if not arguments.yes:
         require(

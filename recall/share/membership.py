@@ -44,7 +44,7 @@ def join(paths: StatePaths, wanted: Joining, ask: Callable[[str], str | None]) -
     `moved`. Raises UsageError, ShareError.
     """
     url = checked(wanted.url)
-    known = _known(paths)
+    known = known_membership(paths)
     if known is not None and is_copied(paths, known) and not wanted.moved:
         known = _another(known)
     make_private_folder(paths.home)
@@ -84,7 +84,7 @@ def leave(paths: StatePaths, *, delete: bool, password: str | None = None) -> in
     """Take no part any more: what others have shared goes from this machine, and with `delete` what this one has shared
     goes from theirs; how many records. Raises ShareUnreachable where that has to be told the server, and nothing has
     changed then. A share.json that cannot be read goes too. Raises ShareError for another computer's records."""
-    member = _known(paths)
+    member = known_membership(paths)
     if member is None and (delete or not Path(paths.share).exists()):
         member = membership(paths)
     if delete and member is not None:
@@ -120,7 +120,7 @@ def membership(paths: StatePaths) -> Membership:
     return member
 
 
-def _known(paths: StatePaths) -> Membership | None:
+def known_membership(paths: StatePaths) -> Membership | None:
     """As whom this machine takes part: by share.json, and where that was damaged or deleted, by the last exchange. A
     new number would leave what it has shared with nobody who can take it back."""
     try:

@@ -124,10 +124,13 @@ def test_a_membership_that_was_lost_comes_back_under_its_number(
     assert tower.team_names() == []
 
 
-def test_who_has_lost_the_membership_can_still_take_everything_back(pair: list[Machine]) -> None:
+@pytest.mark.parametrize("lost", [True, False])
+def test_who_has_lost_the_membership_can_still_take_everything_back(pair: list[Machine], lost: bool) -> None:
     laptop, tower = pair
-    Path(laptop.paths.share).write_bytes(b"\0" * 99)
-    assert leave(laptop.paths, delete=True, password=laptop.password) == 1
+    file = Path(laptop.paths.share)
+    file.unlink() if lost else file.write_bytes(b"\0" * 99)
+    said = laptop.command("share", "leave", "--delete-mine", "--yes", PGPASSWORD=laptop.password).stdout
+    assert "1 records are taken back" in said
     tower.sync(identity="")
     tower.index()
     assert tower.team_names() == []
