@@ -31,7 +31,7 @@ from bench_calls import (
 )
 from bench_machine import Machine, load_average, machine, spawn_to_end
 from bench_packed import COLD, Packed, can_be_cold, cold_kinds, install
-from recall.cli.stop import stop
+from recall.daemon.process import end_daemon
 
 QUESTION = "how long do we keep access logs before deleting them?"
 SHORT = "thanks"  # below hook.min_characters: the daemon is asked and stays silent
@@ -126,7 +126,7 @@ def no_daemon(made: Machine, hook: list[str], calls: int = 3) -> None:
     """The first message of the day: the hook starts the daemon, which reads a model that the disk cache holds."""
     times, warm = [], []
     for _ in range(calls):
-        stop(made.paths)
+        end_daemon(made.paths)
         began = time.perf_counter()
         times.append(spawn_to_end(hook, made.message(QUESTION, "first"))[0])
         made.settled()

@@ -18,9 +18,9 @@ import psutil
 
 from recall.cli.client import call
 from recall.cli.demo import NOTES
-from recall.cli.stop import stop
 from recall.core.config import render_default_config
 from recall.core.errors import DaemonUnreachable
+from recall.daemon.process import end_daemon
 from recall.embed.manifest_file import read_manifest
 from recall.setup.launcher import DEFAULT_BUDGET_MS, entry_for, hook_entry, write_launcher
 from recall.sources.projects import encode
@@ -142,7 +142,7 @@ def machine() -> Iterator[Machine]:
     try:
         yield made
     finally:
-        stop(made.paths)
+        end_daemon(made.paths)
         _end_started(made)
         shutil.rmtree(root)
 

@@ -31,8 +31,8 @@ from bench_share_team import Vectors, fill, notes_of, pieces_of, records_of
 from bench_share_wire import NOWHERE, Uploader, new_team, number_of, put
 from recall.cli.client import call
 from recall.cli.demo import NOTES
-from recall.cli.stop import stop
 from recall.core.config import load_config
+from recall.daemon.process import end_daemon
 from recall.index.pipeline import run
 from recall.index.sources import GrowingSource, Source, configured_sources, team_sources
 from recall.replica.membership import Membership, new_machine, write_membership
@@ -66,7 +66,7 @@ def main() -> None:
         print(f"{load_average()}; from source", flush=True)
         with postgres.Server() as server, beside(made, "sharing") as sharing:
             compare(made, sharing, new_team(server, "team"), vectors, notes=asked.notes, calls=asked.calls)
-        stop(made.paths)
+        end_daemon(made.paths)
         grow(made, vectors, asked.rows, max(asked.calls // 2, 5))
         print(f"at the end: {load_average()}")
 
@@ -79,7 +79,7 @@ def beside(made: Machine, name: str) -> Iterator[Machine]:
     try:
         yield other
     finally:
-        stop(other.paths)
+        end_daemon(other.paths)
 
 
 def compare(own: Machine, sharing: Machine, team: Database, vectors: Vectors, *, notes: int, calls: int) -> None:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from recall.core.errors import DaemonRefused, DaemonUnreachable, UsageError
-from recall.wire.lock import HeldLock
+from recall.core.errors import DaemonMute, DaemonRefused, DaemonUnreachable, UsageError
+from recall.wire.lock import HeldLock, holder
 from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.spawn import Started, start_daemon
 from recall.wire.transport import Refused, ask
@@ -34,9 +34,7 @@ def call(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None, 
     try:
         reply, body = ask(paths, verb, json.dumps(fields or {}).encode(), timeout=timeout)
     except TimeoutError:
-        raise DaemonRefused(
-            f"the daemon of {paths.home} did not answer within {timeout:g} s; is it stopped, or the machine very busy?"
-        ) from None
+        raise DaemonMute(mute(paths, timeout)) from None
     except (OSError, Refused) as error:
         raise DaemonUnreachable(f"no daemon answers for {paths.home} ({error})") from None
     if reply.status == "warming":
@@ -49,6 +47,15 @@ def call(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None, 
             raise UsageError(value["error"])
         raise DaemonRefused(value.get("error", "the daemon failed; see daemon.log"))
     return value
+
+
+def mute(paths: StatePaths, seconds: float) -> str:
+    """The sentence about a daemon that has not answered for so long."""
+    pid = holder(paths.daemon_lock)
+    return (
+        f"the daemon of {paths.home}{f' (process {pid})' if pid else ''} did not answer within {seconds:g} s; it hangs "
+        "or the machine is very busy: try again, or have `recall doctor --fix` end it"
+    )
 
 
 def call_warm(paths: StatePaths, verb: str, fields: Mapping[str, Any] | None = None) -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from recall.cli.client import call_warm
 from recall.cli.index import index, summary
-from recall.cli.stop import stop
+from recall.daemon.process import end_daemon
 from recall.setup.launcher import hook_entry, launcher_path, write_launcher
 from recall.sources.projects import encode
 from recall.wire.paths import StatePaths, make_private_folder
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         with _away_from_home(root):
             _show(root, paths)
     finally:
-        stop(paths)
+        end_daemon(paths)
         if arguments.keep:
             print(f"kept {root}")
         else:

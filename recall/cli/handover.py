@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from recall.cli.client import call, current_folder
-from recall.cli.stop import daemon_process, wait_for_end
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, DaemonError, RecallError
+from recall.daemon.process import daemon_process, wait_for_end
 from recall.install.place import WINDOWS, Place
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths

@@ -5,13 +5,14 @@ import json
 import os
 import threading
 import time
+from concurrent.futures import Future, wait
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from recall.cli.client import call
+from recall.cli.client import call, mute
 from recall.cli.progress import ProgressLine
-from recall.core.errors import DaemonError, DaemonUnreachable, RecallError, StoreBusy, system_error
+from recall.core.errors import DaemonError, DaemonMute, DaemonUnreachable, RecallError, StoreBusy, system_error
 from recall.core.log import append, place_of
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder, state_home
@@ -22,6 +23,8 @@ HELP = "bring the index up to date (for cron too)"
 POLL_SECONDS = 0.5
 #: A full index of thousands of notes takes minutes; a daemon that says nothing for a day is gone.
 INDEX_SECONDS = 86_400.0
+#: A daemon tells how far it is from memory, also while it works: one that tells nothing for so many seconds hangs.
+SILENT_SECONDS = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,26 +96,30 @@ def _logged(paths: StatePaths) -> int:
 
 
 def _by_daemon(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:
-    """Have the daemon do it, and watch how far it is."""
-    done = threading.Event()
+    """Have the daemon do it, and watch how far it is. Raises DaemonMute when it says nothing for SILENT_SECONDS."""
+    answer: Future[dict[str, Any]] = Future()
 
-    def watch() -> None:
-        while not done.wait(POLL_SECONDS):
-            try:
-                progress = (call(paths, "status", timeout=2.0) or {}).get("progress")
-            except DaemonError:
-                continue
-            if progress:
-                line.show(progress["chunks_done"], progress["chunks_total"], progress["seconds_left"])
+    def ask() -> None:
+        try:
+            answer.set_result(call(paths, "index", timeout=INDEX_SECONDS))
+        except BaseException as error:
+            answer.set_exception(error)
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        report: dict[str, Any] = call(paths, "index", timeout=INDEX_SECONDS)
-        return report
-    finally:
-        done.set()
-        watcher.join()
+    threading.Thread(target=ask, daemon=True).start()  # one that waits for a daemon that hangs must not keep us here
+    heard = time.monotonic()
+    while not wait([answer], POLL_SECONDS).done:
+        try:
+            progress = (call(paths, "status", timeout=2.0) or {}).get("progress")
+        except DaemonMute:
+            if time.monotonic() - heard > SILENT_SECONDS:
+                raise DaemonMute(mute(paths, SILENT_SECONDS)) from None
+            continue
+        except DaemonError:
+            continue
+        heard = time.monotonic()
+        if progress:
+            line.show(progress["chunks_done"], progress["chunks_total"], progress["seconds_left"])
+    return answer.result()
 
 
 def _here(paths: StatePaths, line: ProgressLine) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from recall.cli.client import call, current_folder
 from recall.core.config import Config, load_config
-from recall.core.errors import ConfigError, DaemonError, RecallError, ShareError
+from recall.core.errors import ConfigError, DaemonError, DaemonUnreachable, RecallError, ShareError
 from recall.core.types import KINDS, SHARED
 from recall.text.clean import one_line
 from recall.version import VERSION
+from recall.wire.files import NotAFile
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, state_home
 
@@ -63,10 +64,14 @@ def status(paths: StatePaths) -> dict[str, Any]:
 def _serve(paths: StatePaths) -> dict[str, Any]:
     """The daemon's own words, or why there are none."""
     nothing = {"counts": {"memory": 0, "knowledge": 0, "conversation": 0}, "pending": 0, "pid": None, "rss_mb": None}
-    if not HeldLock.is_held(paths.daemon_lock):
-        return {"ok": False, "state": "stopped"} | nothing
     try:
-        answer: dict[str, Any] = call(paths, "status", timeout=5.0)
+        answer: dict[str, Any] = call(paths, "status", timeout=5.0)  # the one that answers may have lost its lock
+    except DaemonUnreachable:
+        try:
+            state = "unreachable" if HeldLock.is_held(paths.daemon_lock) else "stopped"
+        except NotAFile as error:
+            return {"ok": False, "state": "stopped", "problem": str(error)} | nothing
+        return {"ok": False, "state": state} | nothing
     except DaemonError:
         return {"ok": False, "state": "unreachable"} | nothing
     return {"ok": answer["state"] != "failed"} | answer

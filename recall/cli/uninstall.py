@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recall.cli.client import current_folder
-from recall.cli.stop import stop
 from recall.core.config import load_config
 from recall.core.errors import ConfigError, RecallError, SettingsError, UsageError
+from recall.daemon.process import end_daemon
 from recall.install.place import Place, own_place
 from recall.wire.paths import StatePaths, state_home
 from recall.wire.spawn import is_frozen
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("no settings.json called recall")
     elif launcher.exists() or place is not None:
         time.sleep(NOTICE_SECONDS)
-    if stop(paths):
+    if end_daemon(paths):
         print("ended the daemon")
     if launcher.exists():
         shutil.rmtree(launcher.parent)

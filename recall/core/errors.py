@@ -18,9 +18,12 @@ RecallError                 exit 1
 `-- DaemonError             exit 1   the daemon
     |-- DaemonUnreachable            nobody answers
     `-- DaemonRefused                it answered with an error or `busy`
+        `-- DaemonMute               it takes a question and gives no answer
 """
 
 import errno
+
+from recall.wire.files import NotAFile
 
 
 class RecallError(Exception):
@@ -105,9 +108,15 @@ class DaemonRefused(DaemonError):
     """The daemon answered, with an error or because it is busy."""
 
 
+class DaemonMute(DaemonRefused):
+    """Somebody takes the question and gives no answer in time."""
+
+
 def system_error(error: OSError) -> str:
     """The sentence for a refusal of the system that nobody closer to it has put into words."""
     if error.errno == errno.ENOSPC:
         return "the disk is full; make room and try again"
+    if isinstance(error, NotAFile):
+        return str(error)
     where = f"{error.filename}: " if error.filename else ""
     return f"{where}{error.strerror or error}; check that it is there and yours"

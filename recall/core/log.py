@@ -10,6 +10,8 @@ import threading
 import time
 from pathlib import Path
 
+from recall.wire.files import open_file
+
 #: A log beyond this size (bytes) is cut to its newer half when the next line is written.
 MAX_BYTES = 1_000_000
 
@@ -50,7 +52,7 @@ def place_of(error: BaseException) -> str:
 def append(path: Path, line: bytes) -> None:
     """Add a line to a file of ours, 0600, which is cut when it grew beyond MAX_BYTES. Raises OSError."""
     trim(path, MAX_BYTES)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    handle = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         os.write(handle, line + b"\n")
     finally:
@@ -64,7 +66,7 @@ def trim(path: Path, limit: int) -> None:
             return
     except FileNotFoundError:
         return
-    with path.open("rb") as file:
+    with os.fdopen(open_file(path), "rb") as file:
         file.seek(-limit // 2, os.SEEK_END)
         file.readline()
         rest = file.read()

@@ -18,6 +18,7 @@ from recall.core.types import Hit
 from recall.daemon.prompt import START_EVENT
 from recall.daemon.sessions import Past
 from recall.sources.lines import json_object
+from recall.wire.files import open_file
 
 MAX_BYTES = 5_000_000
 #: A line is at most so long, in bytes, so that the file keeps more than a thousand messages.
@@ -98,7 +99,7 @@ class Journal:
         line = _line(entry)
         try:
             trim(self._path, MAX_BYTES)
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            handle = open_file(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 if os.lseek(handle, 0, os.SEEK_END) and os.lseek(handle, -1, os.SEEK_END) >= 0:
                     line = b"\n" * (os.read(handle, 1) != b"\n") + line  # what was cut off keeps its own line
@@ -217,7 +218,7 @@ def _count(counts: dict[str, int], word: str) -> None:
 
 def _lines(path: Path) -> Iterator[str]:
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with os.fdopen(open_file(path), encoding="utf-8", errors="replace") as file:
             yield from file
     except OSError:
         return

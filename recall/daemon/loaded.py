@@ -1,7 +1,9 @@
 """What of a project's notes the model has before it anyway: those that the loaded part of MEMORY.md names."""
 
 import os
-from pathlib import Path, PurePath
+from pathlib import PurePath
+
+from recall.wire.files import open_file
 
 #: Claude Code loads so much of `<memory>/MEMORY.md` at the start of a session (CLAUDE-CODE.md, "Memory notes").
 LOADED_LINES = 200
@@ -29,7 +31,7 @@ class LoadedIndexes:
             seen = (state.st_mtime_ns, state.st_size)
             known = self._texts.get(path)
             if known is None or known[0] != seen:
-                with Path(path).open("rb") as file:
+                with os.fdopen(open_file(path), "rb") as file:
                     known = self._texts[path] = (seen, loaded_part(file.read(LOADED_BYTES)))
         except OSError:
             return ""

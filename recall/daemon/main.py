@@ -22,6 +22,7 @@ from recall.daemon.server import Server
 from recall.daemon.sharing import Sharing
 from recall.version import BUILD, VERSION
 from recall.wire.environment import clean_environment, forget_start
+from recall.wire.files import NotAFile
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
 from recall.wire.transport import Listener, Refused, ask, listen
@@ -57,6 +58,8 @@ def serve(paths: StatePaths, *, replace: Replace | None, say: Callable[[str], No
             return 0
         lock, listener = place
         with lock:
+            with contextlib.suppress(OSError):  # a full disk
+                lock.sign()
             if say:
                 say(f"recall {VERSION} serves {paths.home} (process {os.getpid()}); end it with Ctrl-C")
             try:
@@ -64,6 +67,8 @@ def serve(paths: StatePaths, *, replace: Replace | None, say: Callable[[str], No
             finally:
                 if lock.is_in_place():
                     listener.remove()
+    except NotAFile as error:
+        raise DaemonError(str(error)) from None
     except OSError as error:
         raise DaemonError(f"the daemon cannot use {paths.home} ({error}); it must be a folder that you own") from error
     return 0

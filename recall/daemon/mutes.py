@@ -15,6 +15,7 @@ from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
 from recall.daemon.live import Live
 from recall.search.gate import Signs
+from recall.wire.files import NotAFile, read_file
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths, make_private_folder
 
@@ -117,10 +118,12 @@ class Mutes:
 def _read(path: Path) -> tuple[Mute, ...]:
     """The mutes in the file, none where it is missing. Raises RecallError for anything that is not ours."""
     try:
-        loaded = json.loads(path.read_bytes())
+        loaded = json.loads(read_file(path))
         return tuple(_mute(fields) for fields in loaded["mutes"])
     except FileNotFoundError:
         return ()
+    except NotAFile as error:
+        raise RecallError(str(error)) from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise RecallError(
             f"expected the list of muted records in {path}, found something else; delete the file to mute nothing"

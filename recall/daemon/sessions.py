@@ -13,6 +13,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from recall.wire.files import open_file
+
 #: Sessions that are remembered; the one that was used longest ago is forgotten first.
 MAX_SESSIONS = 256
 #: Calls of a session that are remembered: the second hook of one prompt comes within milliseconds.
@@ -98,7 +100,7 @@ class Session:
                 self.offset = max(0, size - MAX_LOOK)
             if not transcript or size == self.offset:
                 return False
-            with open(transcript, "rb") as file:  # noqa: PTH123
+            with os.fdopen(open_file(transcript), "rb") as file:
                 file.seek(max(self.offset, size - MAX_LOOK))
                 gained = file.read(MAX_LOOK)
             self.offset = size

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from recall.core.errors import SettingsError
+from recall.daemon.process import daemon_processes
 from recall.doctor.case import Case, Finding
-from recall.doctor.daemon import daemon_processes
 from recall.doctor.entries import load, plugin_entries
 from recall.install.cleanup import remove_leftovers
 from recall.install.in_use import is_in_use

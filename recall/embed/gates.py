@@ -18,6 +18,7 @@ from tomlkit.items import Table
 from recall.core.atomic import replace_bytes
 from recall.core.errors import ConfigError, RecallError
 from recall.embed.manifest import Manifest
+from recall.wire.files import NotAFile, read_file
 
 #: The thresholds of each rule that may be set.
 NAMES = {"calibrated": ("some", "strong"), "gap": ("floor", "weak", "strong")}
@@ -31,9 +32,11 @@ _HEADING = "# Thresholds that `recall eval tune --write` found on your own quest
 def read_gates(path: Path) -> Gates:
     """All thresholds in the file, none where it is missing. Raises ConfigError."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(read_file(path).decode("utf-8"))
     except FileNotFoundError:
         return {}
+    except NotAFile as error:
+        raise ConfigError(str(error)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read ({error}); mend it, or delete it to go back") from error
     return {model: _rules(path, model, of_model) for model, of_model in values.items()}
@@ -50,7 +53,7 @@ def write_gates(path: Path, model: str, rule: str, values: Mapping[str, float]) 
     """Set the thresholds for a model and rule; what else the file holds, comments too, stays. Raises RecallError."""
     read_gates(path)
     try:
-        document = tomlkit.parse(path.read_text("utf-8"))
+        document = tomlkit.parse(read_file(path).decode("utf-8"))
     except FileNotFoundError:
         document = tomlkit.parse(_HEADING)
     of_model = document.get(model)

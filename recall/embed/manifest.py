@@ -1,12 +1,14 @@
 """What a model is: its files, how text goes in, how vectors come out, and the scores that its gate works with."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from recall.core.errors import ModelError
+from recall.wire.files import open_file
 
 Device = Literal["cpu", "cuda", "coreml"]
 Pooling = Literal["mean", "cls", "none"]
@@ -187,7 +189,7 @@ class Manifest:
         """Read every file that is there and compare its checksum (a second for 100 MB or less). Raises ModelError."""
         self.check_sizes()
         for file in self.needed(self.installed):
-            with file.path.open("rb") as opened:
+            with os.fdopen(open_file(file.path), "rb") as opened:
                 found = hashlib.file_digest(opened, "sha256").hexdigest()
             if found != file.sha256:
                 raise ModelError(

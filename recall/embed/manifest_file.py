@@ -20,6 +20,7 @@ from recall.embed.manifest import (
     Variant,
     Weights,
 )
+from recall.wire.files import read_file
 
 Value = TypeVar("Value")
 
@@ -41,7 +42,7 @@ def read_manifest(file: Path, folder: Path, *, complete: bool = True) -> Manifes
     `complete`: whether every checksum and size must stand in it.
     """
     try:
-        return parse_manifest(file.read_text("utf-8"), folder.absolute(), complete=complete)
+        return parse_manifest(read_file(file).decode("utf-8"), folder.absolute(), complete=complete)
     except (OSError, ValueError, KeyError, RecursionError) as error:
         reason = f"the field {error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
         reason = " ".join(reason.split())

@@ -17,6 +17,7 @@ import tokenizers
 
 from recall.core.errors import ModelError
 from recall.embed.memory import release_free_memory
+from recall.wire.files import read_file
 
 #: Characters that are looked at for each token that the model takes: far more than the longest piece has.
 _CHARACTERS_PER_TOKEN = 64
@@ -62,7 +63,7 @@ class Unigram(NamedTuple):
 
 def _read_unigram(path: Path) -> Unigram | None:
     """None for a tokenizer of another kind. The parsed JSON (90 MB for a moment) is gone on return."""
-    content = json.loads(path.read_text("utf-8"), parse_float=_number_of_the_library)
+    content = json.loads(read_file(path), parse_float=_number_of_the_library)
     model = content["model"]
     if model["type"] != "Unigram" or model.get("byte_fallback"):
         return None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
+from recall.wire.files import read_file
 
 #: A refusal counts for so many seconds: drivers get mended, and the machine may have been busy.
 WEEK = 7 * 86400.0
@@ -86,7 +87,7 @@ class Verdicts:
         if self._path is None:
             return {}
         try:
-            content = json.loads(self._path.read_bytes())
+            content = json.loads(read_file(self._path))
             return {
                 str(key): Trial(
                     float(entry["cosine"]), float(entry["speed"]), str(entry["error"]), float(entry["until"])

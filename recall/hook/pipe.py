@@ -216,7 +216,9 @@ def receive(sock: "_socket.socket") -> tuple[bytes, bytes]:
 def note(home: str, code: str, spent_ms: int) -> None:
     """Append `time code ms` to hook.log: what went wrong, never a word of the message."""
     try:
-        handle = os.open(home + "/" + HOOK_LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        # A named pipe in its place must not keep us, least of all the child that starts a daemon and has no dead man.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
+        handle = os.open(home + "/" + HOOK_LOG, flags, 0o600)
         os.write(handle, f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {code} {spent_ms}\n".encode())
     except OSError:
         pass  # no state folder yet, or a full disk

@@ -4,9 +4,11 @@ The carrier writes the same file (tools/release/carrier.sh), for it makes the fi
 """
 
 import contextlib
+import os
 from pathlib import Path
 
 from recall.install.place import Place
+from recall.wire.files import open_file, read_file
 
 
 def make_folder(folder: Path, place: Place, mode: int = 0o777) -> None:
@@ -20,14 +22,15 @@ def make_folder(folder: Path, place: Place, mode: int = 0o777) -> None:
 
 def remember(place: Place, folders: list[Path]) -> None:
     """Add to the list. Its own folder must be there. Raises OSError."""
-    with (place.data / "made.txt").open("a", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    handle = open_file(place.data / "made.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    with os.fdopen(handle, "a", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         file.writelines(f"{folder}\n" for folder in folders)
 
 
 def made_folders(place: Place) -> list[Path]:
     """The folders that were made, the innermost first. Others can be none: those above the data and the link."""
     try:
-        text = (place.data / "made.txt").read_text("utf-8", errors="surrogateescape")
+        text = read_file(place.data / "made.txt").decode("utf-8", errors="surrogateescape")
     except OSError:
         return []
     links = Path("~/.local/bin").expanduser()

@@ -21,6 +21,7 @@ from platformdirs import user_data_dir
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import InstallError
+from recall.wire.files import read_file
 
 WINDOWS = sys.platform == "win32"
 PROGRAM = "recall.exe" if WINDOWS else "recall"
@@ -89,7 +90,7 @@ class Place:
     def current(self) -> str | None:
         """The name of the current version, None where there is none or it is gone."""
         try:
-            name = self.pointer.read_text("utf-8").strip() if WINDOWS else self.pointer.readlink().name
+            name = read_file(self.pointer).decode("utf-8").strip() if WINDOWS else self.pointer.readlink().name
         except (OSError, UnicodeDecodeError):
             return None
         return name if is_name(name) and self.program(name).is_file() else None

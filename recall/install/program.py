@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recall.core.errors import InstallError, ProgramDamaged
 from recall.install.place import MANIFEST, PROGRAM, WINDOWS, is_name
+from recall.wire.files import open_file, read_file
 
 _REPAIR = "fetch the file again and run it once more"
 
@@ -34,7 +35,7 @@ def read_program(folder: Path) -> Program:
     """What stands in a folder's program.json. Raises InstallError where there is none, ProgramDamaged."""
     path = folder / MANIFEST
     try:
-        fields = json.loads(path.read_bytes())
+        fields = json.loads(read_file(path))
         program = Program(
             folder,
             str(fields["name"]),
@@ -59,7 +60,7 @@ def check(program: Program) -> None:
     for name, (size, digest) in program.files.items():
         path = program.folder / name
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_file(path), "rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
                 length = file.tell()
         except FileNotFoundError:

@@ -24,6 +24,7 @@ from recall.embed.encoder import Heads
 from recall.late.nearness import Nearness
 from recall.late.sketch import Floats, Sketcher, Sketches, closest
 from recall.text.words import fingerprint, terms
+from recall.wire.files import read_file
 
 #: Groups of the bank over which scores are averaged: all messages, and those of each language that has enough of them.
 GROUPS = ("", "en", "ja", "zh", "ko")
@@ -138,7 +139,7 @@ def _read(path: Path, width: int) -> Arrays | None:
     """What was kept; None where there is nothing, or something else."""
     try:
         # By way of its bytes: of a damaged archive numpy leaves the file open.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
+        with np.load(io.BytesIO(read_file(path)), allow_pickle=False) as kept:
             dense, tokens, counts = kept["dense"], kept["tokens"].astype(np.float32), kept["counts"]
     except Exception:  # a damaged archive raises whatever the bytes lead to
         return None

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
+from recall.wire.files import read_file
 from recall.wire.paths import StatePaths, make_private_folder
 
 #: Messages as people type them, from 5 to about 200 tokens, in three languages; all differ, so that no cache helps.
@@ -92,7 +93,7 @@ def measure(embedder: Measurable) -> Speed:
 def load_speeds(paths: StatePaths) -> dict[str, Speed]:
     """What was measured, by the models' identities. An unreadable file counts as nothing measured."""
     try:
-        found: dict[str, dict[str, Any]] = json.loads(_file(paths).read_bytes())
+        found: dict[str, dict[str, Any]] = json.loads(read_file(_file(paths)))
         return {identity: Speed(**values) for identity, values in found.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

@@ -12,6 +12,7 @@ from recall.core.errors import StoreError, StoreTooNew
 from recall.store.guard import translated
 from recall.store.kept import keep_old
 from recall.store.migrations import SCHEMA_VERSION, migrate, version_of
+from recall.wire.files import NotAFile, require_file
 
 #: How long SQLite waits for another connection before it reports busy, in seconds.
 BUSY_SECONDS = 5.0
@@ -69,6 +70,10 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    try:
+        require_file(path)  # SQLite would wait at a named pipe
+    except NotAFile as error:
+        raise StoreError(str(error)) from None
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,

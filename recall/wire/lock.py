@@ -1,7 +1,8 @@
 """A lock that the system holds for a process: the only truth about whether that process is alive.
 
 The kernel gives it back when the process ends, however it ends. So the file is never deleted and never judged by its
-age or content; only its time of change says something: when the lock was last taken.
+age or content. Its time of change says when the lock was last taken, and a holder may write its number into it: that
+only tells whose process it is while the lock is held.
 """
 
 import errno
@@ -9,6 +10,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
+
+from recall.wire.files import open_file
 
 #: Between two tries of `wait`, in seconds: short beside a daemon's start, long beside a system call.
 POLL_SECONDS = 0.02
@@ -103,7 +106,7 @@ class HeldLock:
         The file is made, 0600, when missing (its folder must exist) and its time of change set to now. Raises OSError
         where the file cannot be opened for writing.
         """
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        handle = open_file(path, os.O_RDWR | os.O_CREAT)
         try:
             for _ in range(_TRIES):
                 if _take(handle):
@@ -130,7 +133,7 @@ class HeldLock:
     def share(cls, path: str | os.PathLike[str]) -> "HeldLock | None":
         """Hold the lock on `path` together with others that share it; None when somebody holds it alone. Raises
         OSError."""
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        handle = open_file(path, os.O_RDWR | os.O_CREAT)
         if _ask(handle):
             return cls(handle, path)
         os.close(handle)
@@ -151,6 +154,12 @@ class HeldLock:
         """Whether the file at the path is still the one that is locked; if not, others can no longer see the lock."""
         return same_file(self._path, os.fstat(self._handle))
 
+    def sign(self) -> None:
+        """Write the number of this process into the file, for `holder`. Raises OSError."""
+        os.truncate(self._handle, 0)
+        os.lseek(self._handle, 0, os.SEEK_SET)
+        os.write(self._handle, b"\n%d\n" % os.getpid())  # Windows lets nobody else read the first, locked, byte
+
     def release(self) -> None:
         """Give the lock back. A second call does nothing."""
         handle, self._handle = self._handle, -1
@@ -165,15 +174,29 @@ class HeldLock:
         self.release()
 
 
+def holder(path: str | os.PathLike[str]) -> int | None:
+    """The process that signed the lock last, None where none did. It holds it only if the lock is held."""
+    try:
+        handle = open_file(path)
+        try:
+            os.lseek(handle, 1, os.SEEK_SET)
+            digits = os.read(handle, 32).strip()
+        finally:
+            os.close(handle)
+    except OSError:
+        return None
+    return int(digits) if digits.isdigit() else None
+
+
 def _could(lock: Callable[[int], bool], path: str | os.PathLike[str]) -> bool:
     """Whether a lock could be had at this moment; it is given back at once. On a disk that became read-only too."""
     try:
         try:
-            handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            handle = open_file(path, os.O_RDWR)
         except OSError as error:
             if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
                 raise
-            handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            handle = open_file(path)
     except FileNotFoundError:
         return True
     try:

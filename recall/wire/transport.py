@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from recall.wire.files import read_file
 from recall.wire.lock import same_file
 from recall.wire.paths import MAX_SOCKET_PATH, StatePaths, make_private_folder
 from recall.wire.protocol import MAX_HEADER, Reply, Request
@@ -160,8 +161,7 @@ def _connect(paths: StatePaths, timeout: float) -> tuple[socket.socket, str, str
         address: str | tuple[str, int] = paths.socket
         secret = proof = ""
     else:
-        with open(paths.endpoint, encoding="ascii") as file:
-            words = file.read().split()
+        words = read_file(paths.endpoint).decode("ascii", "replace").split()
         if len(words) != 3 or not words[0].isdigit():
             raise ConnectionError("the endpoint file is not complete")
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -169,6 +169,9 @@ def _connect(paths: StatePaths, timeout: float) -> tuple[socket.socket, str, str
     try:
         sock.settimeout(timeout)
         sock.connect(address)
+    except BlockingIOError:  # Linux: so many wait already that no other fits
+        sock.close()
+        raise TimeoutError("nobody takes the connection") from None
     except OSError:
         sock.close()
         raise
