@@ -52,7 +52,18 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"`recall index` runs every {every}; each run adds a line to {paths.index_log}")
     if caution:
         print(caution)
+    _name_lines()
     return 0
+
+
+def _name_lines() -> None:
+    """Name what a person has put into the crontab for the same work."""
+    from recall.schedule.choice import schedulers_here
+    from recall.schedule.schedulers import Cron
+
+    for cron in schedulers_here():
+        if isinstance(cron, Cron) and (lines := cron.written()):
+            print(f"your crontab has a line of your own that runs `{lines[0].program} index`; one of the two is enough")
 
 
 def _remove(paths: StatePaths, *, dry_run: bool) -> int:

@@ -8,6 +8,10 @@ taken out again exactly also where the last line of theirs has no line break.
 
 import os
 import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
 from recall.core.errors import RecallError, UsageError
 from recall.schedule.job import Job
@@ -19,6 +23,11 @@ COMMAND_BYTES = 998
 MINUTES = (5, 6, 10, 12, 15, 20, 30)
 HOURS = (1, 2, 3, 4, 6, 8, 12, 24)
 
+#: Where cron looks for a program, by crontab(5).
+CRON_PATH = "/usr/bin:/bin"
+
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")
+_TIMED = re.compile(r"(?:@\w+|(?:[^\s#]\S*\s+){4}\S+)\s+(.*)")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@,+=-]+")
 _SPECIAL = re.compile(r"['%]|(?<=\\)\\")
 _AS = {"'": "'\\''", "%": "'\\%'", "\\": "''\\"}
@@ -85,6 +94,46 @@ def with_line(crontab: bytes, home: str, new: bytes) -> bytes:
 def without_line(crontab: bytes, home: str) -> bytes:
     """The crontab without this state folder's lines."""
     return b"".join(found for found in _LINE.findall(crontab) if not _is_ours(found, home))
+
+
+class Line(NamedTuple):
+    """A line of the person's own that runs `recall index`: the program that it names, the state folder, None where it
+    names none, and the folders in which cron looks for a program without a path."""
+
+    program: str
+    home: str | None
+    path: str
+
+
+def written(crontab: bytes) -> list[Line]:
+    """The lines that a person has written to run `recall index`; those of `recall schedule` are none."""
+    found = []
+    path, home = CRON_PATH, None
+    for raw in _LINE.findall(crontab):
+        text = os.fsdecode(raw).strip()
+        if assigned := _ASSIGNED.fullmatch(text):
+            value = assigned[2].strip("\"'")
+            path = value if assigned[1] == "PATH" else path
+            home = value if assigned[1] == "RECALL_HOME" else home
+        elif (timed := _TIMED.match(text)) and " # recall: " not in text:
+            found += _running(timed[1], home, path)
+    return found
+
+
+def _running(command: str, home: str | None, path: str) -> list[Line]:
+    """Where a command of the crontab calls `recall index`."""
+    lexer = shlex.shlex(command.replace("\\%", "%"), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:  # its quotes do not close
+        return []
+    for word, following in pairwise(words):
+        if assigned := _ASSIGNED.fullmatch(word):
+            home = assigned[2] if assigned[1] == "RECALL_HOME" else home
+        if Path(word).name == "recall" and following == "index":
+            return [Line(word, dict(pairwise(words)).get("--home") or home, path)]
+    return []
 
 
 def _marker(home: str) -> str:

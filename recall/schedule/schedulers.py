@@ -18,10 +18,11 @@ import psutil
 from recall.core.errors import RecallError
 from recall.schedule import agent, crontab, task, units
 from recall.schedule.job import Job, name_of, unicode_only
-from recall.schedule.system import are_written, delete, refusal, run, shown, write_files
+from recall.schedule.system import are_written, ask, delete, refusal, run, shown, write_files
 
 #: Names under which cron runs.
 CRON_DAEMONS = frozenset({"cron", "crond", "fcron", "systemd-cron", "busybox"})
+NO_CRON = "no cron daemon is running here; nothing runs until one does"
 
 
 class Scheduler(Protocol):
@@ -69,17 +70,25 @@ class Cron:
         self._write(crontab.with_line(self._read(), job.home, crontab.line(job)))
         if not self.is_current(job):
             raise RecallError("expected our line in the crontab just written, found it gone; run the command again")
-        names = {process.info["name"] for process in psutil.process_iter(["name"])}
-        return "" if names & CRON_DAEMONS else "no cron daemon is running here; nothing runs until one does"
+        return "" if self.is_running() else NO_CRON
 
     def remove(self, home: str) -> str:
         self._write(crontab.without_line(self._read(), home))
         return "took the line out of your crontab"
 
+    def is_running(self) -> bool:
+        """Whether a daemon reads crontabs here, as far as this person sees. macOS starts one only when it is needed."""
+        names = {process.info["name"] for process in psutil.process_iter(["name"])}
+        return sys.platform == "darwin" or bool(names & CRON_DAEMONS)
+
+    def written(self) -> list[crontab.Line]:
+        """Lines of the person's own that run `recall index`. Raises RecallError."""
+        return crontab.written(self._read(strict=False)) if self.answers() else []
+
     def _read(self, *, strict: bool = True) -> bytes:
         """Raises RecallError where it cannot be read: taken for an empty one it would be written over. Not `strict`:
         who may not use cron has no entry there."""
-        done = run("crontab", "-l")
+        done = ask("crontab", "-l")
         said = done.stderr.decode(errors="replace").casefold()
         if done.returncode == 0:
             return done.stdout
@@ -100,7 +109,9 @@ class Systemd:
 
     def answers(self) -> bool:
         with contextlib.suppress(RecallError):  # a container has the program and nobody behind it
-            return shutil.which("systemctl") is not None and self._control("show-environment").returncode == 0
+            return (
+                shutil.which("systemctl") is not None and ask("systemctl", "--user", "show-environment").returncode == 0
+            )
         return False
 
     def stands(self, home: str) -> bool:
@@ -249,4 +260,4 @@ class Task:
     def _query(self, name: str) -> bytes:
         """The definition that stands, as far as it is ASCII; nothing where there is none, whatever the exit code
         says (Wine's schtasks always says 0)."""
-        return run("schtasks", "/Query", "/TN", task.task_name(name), "/XML").stdout.replace(b"\0", b"")
+        return ask("schtasks", "/Query", "/TN", task.task_name(name), "/XML").stdout.replace(b"\0", b"")

@@ -8,17 +8,23 @@ from pathlib import Path
 from recall.core.atomic import replace_bytes
 from recall.core.errors import RecallError
 
-#: Seconds after which a scheduler's program counts as hanging.
-PATIENCE = 30
+#: Seconds after which a scheduler's program counts as hanging: one that changes something, one that only tells.
+PATIENCE = 30.0
+ASKING_PATIENCE = 5.0
 
 
-def run(*words: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+def ask(*words: str) -> "subprocess.CompletedProcess[bytes]":
+    """Call a scheduler's program that only tells something, as `run` does."""
+    return run(*words, patience=ASKING_PATIENCE)
+
+
+def run(*words: str, stdin: bytes = b"", patience: float = PATIENCE) -> "subprocess.CompletedProcess[bytes]":
     """Call a scheduler's program, in English. Raises RecallError where it is not there or hangs."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
-        return subprocess.run(words, input=stdin, capture_output=True, timeout=PATIENCE, env=environment, check=False)
+        return subprocess.run(words, input=stdin, capture_output=True, timeout=patience, env=environment, check=False)
     except subprocess.TimeoutExpired:
-        raise RecallError(f"expected an answer of {words[0]} within {PATIENCE} s, found none; try again") from None
+        raise RecallError(f"expected an answer of {words[0]} within {patience:g} s, found none; try again") from None
     except OSError as error:
         raise RecallError(
             f"expected the program {words[0]}, found: {error.strerror}; install it or use another"

@@ -252,6 +252,12 @@ def scheduled(box: Sandbox) -> None:
     tab.write_text(tab.read_text().replace(program, "/gone/recall"))
 
 
+def own_line(*words: str) -> Callable[[Sandbox], object]:
+    """A line that a person has put into the crontab by hand."""
+    command = " ".join(words)
+    return lambda box: (box.root / "tab").write_text(f"*/5 * * * * {command}\n".replace("{state}", str(box.state)))
+
+
 def failed_run(box: Sandbox) -> None:
     box.run("schedule", "--using", "cron", "--yes")
     write("index.log", f"{ago(3600)} failed: the disk is full; make room and try again\n")(box)
@@ -359,6 +365,8 @@ FAULTS = [
     Fault("logs", "no-file", pipe("injections.jsonl")),
     Fault("schedule", "no-program", scheduled),
     Fault("schedule", "failed", failed_run),
+    Fault("schedule", "no-program", own_line("/gone/recall index --home {state} >/dev/null 2>&1")),
+    Fault("schedule", "other-folder", own_line(str(Path(sys.executable).with_name("recall")), "index"), state="note"),
     Fault("versions", "none-current", no_current_version),
     Fault("versions", "leftovers", interrupted_installation, fixable=True, state="note"),
     Fault("sharing", "damaged", write("share.json", '{"url": 7}')),

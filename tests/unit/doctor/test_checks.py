@@ -66,6 +66,21 @@ def test_the_program_of_a_scheduled_task_is_read(arguments: str, program: str) -
 
 
 @POSIX
+def test_where_no_cron_daemon_runs_a_line_in_the_crontab_is_no_ok(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"*/5 * * * * {Path(sys.executable).with_name('recall')} index --home {case.home}"
+    (tmp_path / "crontab").write_text(f"#!/bin/sh\necho '{line}'\n")
+    (tmp_path / "crontab").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(schedule, "schedulers_here", lambda: (schedule.Cron(),))
+    monkeypatch.setattr(schedule, "holding", lambda _: [])
+    for running, code in ((False, "no-cron"), (True, "ok")):
+        monkeypatch.setattr(schedule.Cron, "is_running", lambda _, answer=running: answer)
+        assert only(schedule.schedule(case)) == code
+
+
+@POSIX
 def test_links_and_models_and_sockets_do_not_count_as_open_files(case: Case, tmp_path: Path) -> None:
     (case.home / "models" / "big").mkdir(parents=True)
     (case.home / "models" / "big" / "model.onnx").touch(0o644)

@@ -4,6 +4,8 @@ import plistlib
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recall.core.errors import RecallError, UsageError
 from recall.schedule import agent, crontab, task, units
@@ -86,3 +88,30 @@ def test_how_often_a_task_runs_is_read_as_windows_writes_it(interval: str, minut
 def test_a_task_is_told_from_one_with_another_time_program_or_folder() -> None:
     others = [Job("/opt/recall", "/home/a/state", 30), Job("/opt/new", "/home/a/state", 15), AWKWARD]
     assert len({task.mark(job) for job in (PLAIN, *others)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("# */5 * * * * recall index\n", []),
+        ("*/5 * * * * recall status\n", []),
+        ("*/5 * * * * nice -n 19 recall index\n", [("recall", None, "/usr/bin:/bin")]),
+        ("*/5 * * * * /gone/recall index >/dev/null 2>&1\n", [("/gone/recall", None, "/usr/bin:/bin")]),
+        ("@hourly cd /x && /opt/recall index --log --home /s\n", [("/opt/recall", "/s", "/usr/bin:/bin")]),
+        ("0 4 * * 1-5 RECALL_HOME=/s '/a b/recall' index;true", [("/a b/recall", "/s", "/usr/bin:/bin")]),
+        ('PATH=/opt/bin\nRECALL_HOME = "/s"\n0 4 * * * recall index\n', [("recall", "/s", "/opt/bin")]),
+        ("0 4 * * * say 'it is\n", []),
+    ],
+)
+def test_a_persons_own_lines_in_the_crontab_are_found(text: str, lines: list[tuple[str, str | None, str]]) -> None:
+    assert crontab.written(text.encode()) == lines
+
+
+def test_ours_is_none_of_the_persons_own() -> None:
+    assert crontab.written(crontab.with_line(b"", AWKWARD.home, crontab.line(AWKWARD))) == []
+
+
+@given(st.binary(max_size=200))
+def test_no_crontab_is_too_odd_to_be_looked_through(raw: bytes) -> None:
+    assert isinstance(crontab.written(raw), list)

@@ -10,7 +10,7 @@ import pytest
 
 from recall import schedule
 from recall.core.errors import RecallError, UsageError
-from recall.schedule import choice, crontab
+from recall.schedule import choice, crontab, system
 from recall.schedule.job import Job
 from recall.schedule.schedulers import Cron, Launchd, Scheduler, Systemd, Task
 
@@ -256,3 +256,20 @@ def test_one_that_refuses_does_not_keep_the_others(machine: Machine, on: Callabl
 )
 def test_each_system_has_its_schedulers(platform: str, names: list[str]) -> None:
     assert [scheduler.name for scheduler in choice.schedulers_here(platform)] == names
+
+
+def test_a_program_that_hangs_is_not_waited_for(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert system.ASKING_PATIENCE <= 5
+    monkeypatch.setattr(system, "ASKING_PATIENCE", 0.2)
+    machine.has("crontab", "exec sleep 20")
+    with pytest.raises(RecallError, match=r"crontab within 0\.2 s"):
+        Cron().stands(JOB.home)
+    machine.has("systemctl", "exec sleep 20")
+    assert not Systemd().answers()
+
+
+def test_a_persons_own_lines_are_told_from_ours(machine: Machine) -> None:
+    machine.has("crontab", CRONTAB)
+    (machine.root / "tab").write_bytes(b"*/5 * * * * recall index\n")
+    Cron().install(JOB)
+    assert Cron().written() == [crontab.Line("recall", None, crontab.CRON_PATH)]
