@@ -43,11 +43,10 @@ def status(arguments: argparse.Namespace, paths: StatePaths) -> int:
 def preview(arguments: argparse.Namespace, paths: StatePaths) -> int:
     """What would leave, record by record: what is printed with --text is all that the server would get of it."""
     from recall.core.errors import MaskingError, SourceError
-    from recall.share.outgoing import candidates, meant_by_nothing
+    from recall.share.outgoing import candidates
 
     config, folders = _settings(paths)
-    for name in meant_by_nothing(folders, config):
-        print(f"recall: config.toml names {name!r} under [share], and no project here is called so", file=sys.stderr)
+    _tell_of_nothing(config, folders)
     found, skipped = candidates(folders, config, Path(paths.index))
     rows = []
     for candidate in sorted(found, key=lambda one: (one.project, one.kind, one.path, one.file)):
@@ -89,6 +88,8 @@ def sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
     if arguments.quiet and hasattr(os, "nice"):
         os.nice(10)  # messages go first
     config, folders = _settings(paths)
+    if not arguments.quiet:
+        _tell_of_nothing(config, folders)
     try:
         done = exchange(paths, member, folders, config, _model(config["model"], paths))
     except ShareBusy:
@@ -143,6 +144,14 @@ def _settings(paths: StatePaths) -> "tuple[Config, list[Path]]":
 
     config = load_config(Path(paths.config))
     return config, config.claude_folders(os.environ)
+
+
+def _tell_of_nothing(config: "Config", folders: list[Path]) -> None:
+    """A project that was renamed, or never was called so, is not kept at home by its name."""
+    from recall.share.outgoing import meant_by_nothing
+
+    for name in meant_by_nothing(folders, config):
+        print(f"recall: config.toml names {name!r} under [share], and no project here is called so", file=sys.stderr)
 
 
 def _model(name: str, paths: StatePaths) -> str:

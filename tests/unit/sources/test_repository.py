@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recall.sources.repository import is_path, real_path, repository_root
+from recall.sources.repository import is_path, is_whole, real_path, repository_root
 
 
 @pytest.fixture
@@ -51,6 +51,24 @@ def test_worktrees_belong_to_the_main_one(work: Path) -> None:
     worktree = make_worktree(work / "elsewhere/feature", main / ".git")
     (worktree / "sub").mkdir()
     assert root(worktree / "sub") == main
+
+
+def test_what_is_left_of_a_worktree_or_a_folder_is_not_whole(work: Path) -> None:
+    main = make_repository(work / "main")
+    worktree = make_worktree(work / "feature", main / ".git")
+    module = work / "main/module"
+    module.mkdir()
+    (module / ".git").write_text("gitdir: ../.git/modules/module\n")
+    (main / ".git/modules/module").mkdir(parents=True)
+    (work / "plain").mkdir()
+    for there in (main, worktree, module, work / "plain"):
+        assert is_whole(str(there))
+    main.rename(work / "moved")
+    (work / "file").write_text("")
+    (work / "odd").mkdir()
+    (work / "odd/.git").write_bytes(b"\0")
+    for gone in (main, worktree, module, work / "nothing", work / "file", work / "odd"):
+        assert not is_whole(str(gone))
 
 
 def test_a_worktree_with_relative_pointers_belongs_to_the_main_one(work: Path) -> None:
