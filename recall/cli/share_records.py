@@ -76,7 +76,6 @@ def preview(arguments: argparse.Namespace, paths: StatePaths) -> int:
 
 
 def sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
-    from recall.cli.index import index, summary
     from recall.share.membership import agree, membership
     from recall.share.sync import exchange
 
@@ -101,12 +100,19 @@ def sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
             return 1
         raise
     agree(paths, member)
-    if arguments.quiet:
-        return 0
+    if not arguments.quiet:
+        _tell(done, paths, as_json=arguments.json)
+    return 0
+
+
+def _tell(done: "Exchange", paths: StatePaths, *, as_json: bool) -> None:
+    """Print what an exchange did, and bring the index up to date with it."""
+    from recall.cli.index import index, summary
+
     fields = _fields(done)
-    if arguments.json:
+    if as_json:
         print(json.dumps(fields, indent=1))
-        return 0
+        return
     print(", ".join(f"{value} {name.replace('_', ' ')}" for name, value in fields.items() if name != "seconds"))
     if done.received.refused:
         print("refused: rows on the server that no recall can have written, or more of one machine than a person has")
@@ -114,7 +120,6 @@ def sync(arguments: argparse.Namespace, paths: StatePaths) -> int:
         print(f"left out: {item.path}: {item.reason}")
     if done.received.taken or done.received.gone:
         print(f"index: {summary(index(paths))}")
-    return 0
 
 
 def show(arguments: argparse.Namespace, paths: StatePaths) -> int:
