@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from recall.core.errors import ModelError, RecallError, StoreDamaged, StoreError, StoreTooNew
-from recall.daemon.journal import read_entries
 from recall.doctor.case import STATUS_SECONDS, Case, Finding
+from recall.doctor.journals import ANSWERED, LATE, SKEW_SECONDS, local_time, outcomes
 from recall.embed.catalog import find_model
 from recall.sources.memory import scan
 from recall.store.connection import open_reader
@@ -138,8 +138,8 @@ def _content(case: Case, path: Path) -> Content:
     if connection is not None:
         with translated(path), contextlib.closing(connection):
             (documents,) = connection.execute("SELECT count(*) FROM document").fetchone()
-    journal = Path(case.paths.injections)
-    last = max((str(entry.get("time")) for entry in read_entries(journal)), default="") if journal.is_file() else ""
+    latest = local_time(case.now + SKEW_SECONDS)
+    last = max((one.time for one in outcomes(case) if one.code in (ANSWERED, LATE) and one.time <= latest), default="")
     lock = Path(case.paths.index_lock)
     return Content(
         documents=int(documents),
@@ -147,7 +147,7 @@ def _content(case: Case, path: Path) -> Content:
         waiting=waiting,
         texts=texts,
         notes=len(scan(case.claude).files),
-        looked=lock.stat().st_mtime if lock.exists() else 0.0,
+        looked=min(lock.stat().st_mtime, case.now) if lock.exists() else 0.0,
         asked=_seconds(last),
     )
 

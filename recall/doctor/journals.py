@@ -1,23 +1,51 @@
 """What the logs of the last day say, and whether they stay within bounds."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from recall.core.log import MAX_BYTES, trim
+from recall.daemon.journal import DAY_SECONDS, SECOND_CALL, read_entries, read_hook_log
 from recall.daemon.journal import MAX_BYTES as MAX_JOURNAL_BYTES
-from recall.daemon.journal import Day, last_day
+from recall.daemon.prompt import START_EVENT
 from recall.doctor.case import Case, Finding, State
 
 #: A share of messages (and at least so many) from which time-outs or failures are no chance any more.
 SHARE, LEAST = 0.1, 3
-#: What the hook notes when something failed.
-FAILURES = ("error", "unreadable", "busy", "oversize")
+#: What the hook notes when something failed, and when the message was too large for it.
+FAILURES = ("error", "unreadable", "busy")
+OVERSIZE = "oversize"
+#: What became of a message that the daemon has noted. LATE: the hook had given up by then.
+ANSWERED, GARBAGE, LATE = "answered", "not readable", "late"
+#: Seconds by which a time may lie in the future.
+SKEW_SECONDS = 120.0
 #: How far beyond its bound a log may be: the daemon trims it when it looks the next time, and may not run.
 SLACK = 3
 
 #: Longer logs are read from their end.
 _READ_BYTES = 4 * MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a message: the local time (ISO 8601), a code of hook.log or one of the three above, and whether
+    records were handed over."""
+
+    time: str
+    code: str
+    shown: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.code in (*FAILURES, "timeout")
+
+
+def local_time(seconds: float) -> str:
+    """A time as the journals write it, from seconds since 1970."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
 
 
 def lines_of(path: Path) -> list[str]:
@@ -31,32 +59,79 @@ def lines_of(path: Path) -> list[str]:
 
 
 def messages(case: Case) -> Iterator[Finding]:
-    """Time-outs and failures of the last 24 hours."""
+    """Time-outs and failures of the last 24 hours, and lines of a time that has not come yet."""
+    every = outcomes(case)
+    latest = local_time(case.now + SKEW_SECONDS)
+    since = local_time(case.now - DAY_SECONDS)
+    day = [one for one in every if since <= one.time <= latest and one.code != LATE]
+    mute = case.serve.held and case.serve.says is None
+    newest = day[-1].time if day else ""
+    over = is_over(lines_of(Path(case.paths.daemon_log)), newest, held=case.serve.held)
+    yield from judge_day(day, over=over, mute=mute)
+    if ahead := sum(one.time > latest for one in every):
+        words = f"{ahead} lines of the journals have a time in the future: the clock was wrong once"
+        yield Finding("clock", "note", "future-lines", words, "no check counts them", None, {"lines": ahead})
+
+
+def outcomes(case: Case) -> list[Outcome]:
+    """What became of each message that the journals hold, in order of time."""
     nowhere = case.home / "nowhere"  # to read a pipe would keep us waiting for ever
-    files = [path if path.is_file() else nowhere for path in map(Path, (case.paths.injections, case.paths.hook_log))]
-    yield from judge_day(last_day(files[0], files[1], case.now))
+    answered, unanswered = (
+        path if path.is_file() else nowhere for path in map(Path, (case.paths.injections, case.paths.hook_log))
+    )
+    budget = case.config["hook.budget_ms"]
+    found = [Outcome(when, code) for when, code, _ in read_hook_log(unanswered)]
+    for fields in read_entries(answered):
+        if fields.get("event") == START_EVENT or fields.get("reason") == SECOND_CALL:
+            continue
+        code = GARBAGE if fields.get("reason") == "unreadable" else ANSWERED
+        ms = fields.get("ms")
+        late = isinstance(ms, int | float) and ms >= budget  # the hook has noted this message as a time-out itself
+        found.append(Outcome(str(fields.get("time", "")), LATE if late else code, shown=bool(fields.get("items"))))
+    return sorted(found, key=lambda one: (one.time, one.failed))
 
 
-def judge_day(day: Day) -> list[Finding]:
-    """The findings about a day. A pure decision."""
-    failed = {code: day.silent.get(code, 0) for code in FAILURES if day.silent.get(code)}
-    facts: dict[str, int | float | str] = {"asked": day.asked, "shown": day.shown, "timeouts": day.timeouts, **failed}
-    figures = f"{day.asked} messages in 24 hours, {day.shown} with records, {day.timeouts} too late"
+def is_over(daemon_log: Sequence[str], newest: str, *, held: bool) -> bool:
+    """Whether the daemon that was asked at the time `newest` is gone: another has come since, or it neither runs
+    (`held`) nor has ended by itself. A pure decision on the lines of daemon.log."""
+    lives = [words[:2] for line in daemon_log if (words := line.split())[1:2] in (["started"], ["ended"])]
+    if not lives:
+        return False
+    return any(when > newest for when, word in lives if word == "started") or (not held and lives[-1][1] == "started")
+
+
+def judge_day(day: Sequence[Outcome], *, over: bool, mute: bool) -> list[Finding]:
+    """The findings about the messages of a day, in order of time. `over`: the daemon that answered the newest one is
+    gone; `mute`: one holds its place and says nothing. What is history is a note: only where the newest message of all
+    failed too does it go on. A pure decision."""
+    counts = Counter(one.code for one in day)
+    asked, shown = counts.total(), sum(one.shown for one in day)
+    failed = {code: counts[code] for code in FAILURES if counts[code]}
+    odd = {code: counts[code] for code in (GARBAGE, OVERSIZE) if counts[code]}
+    facts: dict[str, int | float | str] = {"asked": asked, "shown": shown, "timeouts": counts["timeout"], **failed}
+    figures = f"{asked} messages in 24 hours, {shown} with records, {counts['timeout']} too late"
+    goes_on = bool(day) and day[-1].failed and not over
+    past = "the daemon that was asked is gone" if over else "newer messages had their answer"
     found = []
-    if day.timeouts:
+    if counts["timeout"]:
         advice = "`recall setup` measures again and offers a longer cut-off or a faster model"
-        state = _weight(day.timeouts, day.asked)
+        advice = "the daemon does not answer: end it first" if mute else advice if goes_on else past
+        state = _weight(counts["timeout"], asked, goes_on=goes_on)
         found.append(Finding("messages", state, "timeouts", figures, advice, None, facts))
     if failed:
-        words = f"the hook had no proper answer: {_counts(failed)} of {day.asked} messages in 24 hours"
-        state = _weight(sum(failed.values()), day.asked)
-        advice = "daemon.log tells more; `recall stop` starts afresh"
+        words = f"the hook had no proper answer: {_counts(failed)} of {asked} messages in 24 hours"
+        state = _weight(sum(failed.values()), asked, goes_on=goes_on)
+        advice = "daemon.log tells more; `recall stop` starts afresh" if goes_on else past
         found.append(Finding("messages", state, "failures", words, advice, None, facts))
+    if odd:
+        words = f"what the hook was handed was no message that recall reads: {_counts(odd)} of {asked} in 24 hours"
+        advice = "another program calls the hook, or pasted more than recall reads; your messages are not concerned"
+        found.append(Finding("messages", "note", "no-messages", words, advice, None, dict(odd)))
     return found or [Finding("messages", "ok", "ok", figures, facts=facts)]
 
 
-def _weight(count: int, asked: int) -> State:
-    return "problem" if count >= LEAST and count >= SHARE * asked else "note"
+def _weight(count: int, asked: int, *, goes_on: bool) -> State:
+    return "problem" if goes_on and count >= LEAST and count >= SHARE * asked else "note"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

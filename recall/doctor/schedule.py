@@ -33,8 +33,7 @@ def schedule(case: Case) -> Iterator[Finding]:
     own = [line for line in written if _home_of(line, case).resolve() == case.home.resolve()]
     found = []
     for scheduler in standing:
-        words = command_of(scheduler.name, case.paths.home)
-        program = words[0] if words else ""
+        program = next(iter(command_of(scheduler.name, case.paths.home)), "")
         if program and not os.access(program, os.X_OK):
             said = f"{scheduler.words} runs {program}, which is not there"
             found.append(Finding("schedule", "problem", "no-program", said, "run `recall schedule` again"))
@@ -47,11 +46,12 @@ def schedule(case: Case) -> Iterator[Finding]:
         found.append(Finding("schedule", "note", "no-cron", NO_CRON, "start cron, or use another with --using"))
     found += _last_run(case) if standing or own else ()
     names = [scheduler.words for scheduler in standing] + ["a line of your own in the crontab"] * bool(own)
-    if names:
-        yield from found or [Finding("schedule", "ok", "ok", f"{' and '.join(names)} runs `recall index`")]
-        return
-    words = "`recall index` is not scheduled; the daemon looks while you work"
-    yield from found or [Finding("schedule", "ok", "none", words)]
+    if found:
+        yield from found
+    elif names:
+        yield Finding("schedule", "ok", "ok", f"{' and '.join(names)} runs `recall index`")
+    else:
+        yield Finding("schedule", "ok", "none", "`recall index` is not scheduled; the daemon looks while you work")
 
 
 def _of_line(line: crontab.Line, case: Case) -> Iterator[Finding]:

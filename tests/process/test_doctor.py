@@ -307,7 +307,27 @@ class Fault:
         return f"{self.check}-{self.code}"
 
 
-TOO_LATE = "".join(f"{ago(60 + number)} timeout 300\n" for number in range(5))
+def unanswered(code: str) -> Callable[[Sandbox], None]:
+    """Messages of this moment that got no answer, each with this code."""
+
+    def plant(box: Sandbox) -> None:
+        write("hook.log", f"{ago(0)} {code} 300\n" * 5)(box)
+
+    return plant
+
+
+def answered_since(box: Sandbox) -> None:
+    write("hook.log", f"{ago(600)} timeout 300\n" * 5)(box)
+    line = {"time": ago(60), "session": "s", "tier": "none", "reason": "short", "items": [], "ms": 9.0}
+    write("injections.jsonl", json.dumps(line) + "\n")(box)
+
+
+def from_the_future(box: Sandbox) -> None:
+    write("injections.jsonl", json.dumps({"time": ago(-4e7), "session": "s", "reason": "short", "items": []}) + "\n")(
+        box
+    )
+
+
 FAULTS = [
     Fault("config", "invalid", write("config.toml", "[hook]\nbudget_ms = 'much'\n")),
     Fault("config", "invalid", write("config.toml", f"{CONFIG}colour = 'blue'\n")),
@@ -359,8 +379,10 @@ FAULTS = [
     Fault("records", "waiting", sql("DELETE FROM embedding WHERE id = 1"), fixable=True),
     Fault("records", "unattended", unattended, fixable=True),
     Fault("skipped", "skipped", sql("INSERT INTO skipped VALUES ('/x/y.md', 'too large')"), state="note"),
-    Fault("messages", "timeouts", write("hook.log", TOO_LATE)),
-    Fault("messages", "failures", write("hook.log", TOO_LATE.replace("timeout", "error"))),
+    Fault("messages", "timeouts", unanswered("timeout")),
+    Fault("messages", "timeouts", answered_since, state="note"),
+    Fault("messages", "failures", unanswered("error")),
+    Fault("clock", "future-lines", from_the_future, state="note"),
     Fault("logs", "grown", write("hook.log", f"{ago(9e6)} started 0\n" * (4 * MAX_BYTES // 29)), fixable=True),
     Fault("logs", "no-file", pipe("injections.jsonl")),
     Fault("schedule", "no-program", scheduled),

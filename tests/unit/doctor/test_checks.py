@@ -1,5 +1,6 @@
 """Checks whose surroundings a test cannot have for real: other schedulers, odd files, links, a hook that hangs."""
 
+import json
 import os
 import stat
 import sys
@@ -14,6 +15,7 @@ from recall.doctor.case import Case, Finding
 from recall.doctor.entries import Entry
 from recall.schedule import agent, units
 from recall.schedule.job import Job
+from recall.schedule.schedulers import Cron
 from recall.setup.agents import CLAUDE
 from recall.setup.entries import HookEntry
 from recall.wire.paths import StatePaths
@@ -73,10 +75,10 @@ def test_where_no_cron_daemon_runs_a_line_in_the_crontab_is_no_ok(
     (tmp_path / "crontab").write_text(f"#!/bin/sh\necho '{line}'\n")
     (tmp_path / "crontab").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(schedule, "schedulers_here", lambda: (schedule.Cron(),))
+    monkeypatch.setattr(schedule, "schedulers_here", lambda: (Cron(),))
     monkeypatch.setattr(schedule, "holding", lambda _: [])
     for running, code in ((False, "no-cron"), (True, "ok")):
-        monkeypatch.setattr(schedule.Cron, "is_running", lambda _, answer=running: answer)
+        monkeypatch.setattr(Cron, "is_running", lambda _, answer=running: answer)
         assert only(schedule.schedule(case)) == code
 
 
@@ -179,3 +181,38 @@ def test_a_path_too_long_for_a_socket_makes_no_folder_in_the_home(
     runs = answer.run_hook(case, entry, answer.QUESTIONS[:1], serving=False)
     assert [run.code for run in runs] == [0]
     assert list(home.iterdir()) == []
+
+
+def journal(case: Case, *lines: tuple[float, str]) -> None:
+    """Lines of the daemon, each of so many seconds from now and with this reason."""
+    stamps = [(time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(case.now + at)), reason) for at, reason in lines]
+    texts = [json.dumps({"time": when, "reason": reason, "items": [], "ms": 20.0}) for when, reason in stamps]
+    (case.home / "injections.jsonl").write_text("\n".join(texts) + "\n")
+
+
+def test_a_time_in_the_future_is_the_clocks_and_counts_nowhere_else(case: Case) -> None:
+    journal(case, (5 * 365 * 86_400.0, "short"), (-60, "short"))
+    found = list(journals.messages(case))
+    assert [(line.name, line.state, line.code) for line in found] == [
+        ("messages", "ok", "ok"),
+        ("clock", "note", "future-lines"),
+    ]
+    assert found[0].facts["asked"] == 1
+    assert max(one.time for one in journals.outcomes(case) if one.time <= journals.local_time(case.now)) > "2000"
+
+
+def test_what_a_client_sent_and_what_the_daemon_sent_are_told_apart(case: Case) -> None:
+    journal(case, *[(-60, "unreadable")] * 5)
+    assert only(journals.messages(case)) == "no-messages"
+    (case.home / "injections.jsonl").unlink()
+    when = journals.local_time(case.now - 60)
+    (case.home / "hook.log").write_text(f"{when} unreadable 4\n" * 5)
+    assert only(journals.messages(case)) == "failures"
+
+
+def test_a_message_that_was_answered_too_late_is_no_sign_of_health(case: Case) -> None:
+    (case.home / "hook.log").write_text(f"{journals.local_time(case.now - 60)} timeout 300\n" * 5)
+    line = {"time": journals.local_time(case.now - 58), "reason": "strong", "items": [{}], "ms": 2300.0}
+    (case.home / "injections.jsonl").write_text(json.dumps(line) + "\n")
+    (found,) = journals.messages(case)
+    assert (found.state, found.code) == ("problem", "timeouts")

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recall.daemon.journal import Day
 from recall.doctor.answer import Run, _with_home, judge
 from recall.doctor.daemon import never_came
 from recall.doctor.folder import MARGIN, file_system, judge_disk
 from recall.doctor.hook import managed_files, switches_off
 from recall.doctor.index import Content, judge_content
-from recall.doctor.journals import judge_day
+from recall.doctor.journals import ANSWERED, GARBAGE, Outcome, is_over, judge_day
 from recall.doctor.keys import beside, judge_timeout, never_fits
 from recall.doctor.loaded import exceeds
 from recall.doctor.model import judge_device
@@ -216,22 +215,62 @@ def test_what_the_index_holds(found: Content, codes: list[str]) -> None:
     assert [finding.code for finding in judge_content(found, 101 * DAY, at_work=True)] == ["indexing"]
 
 
+def day(*counts: tuple[int, str]) -> list[Outcome]:
+    """So many messages of each code, in this order."""
+    codes = [code for count, code in counts for _ in range(count)]
+    return [Outcome(f"2026-08-14T{at // 60:02}:{at % 60:02}:00", code) for at, code in enumerate(codes)]
+
+
 @pytest.mark.parametrize(
-    ("day", "findings"),
+    ("messages", "findings"),
     [
-        (Day(), [("ok", "ok")]),
-        (Day(asked=100, shown=40, silent={"short": 60}), [("ok", "ok")]),
-        (Day(asked=100, timeouts=2), [("note", "timeouts")]),
-        (Day(asked=100, timeouts=9), [("note", "timeouts")]),
-        (Day(asked=30, timeouts=3), [("problem", "timeouts")]),
-        (Day(asked=3, timeouts=2), [("note", "timeouts")]),
-        (Day(asked=5, silent={"started": 5}), [("ok", "ok")]),
-        (Day(asked=5, silent={"error": 5}), [("problem", "failures")]),
-        (Day(asked=9, timeouts=3, silent={"busy": 1}), [("problem", "timeouts"), ("note", "failures")]),
+        (day(), [("ok", "ok")]),
+        (day((60, "short"), (40, ANSWERED)), [("ok", "ok")]),
+        (day((98, ANSWERED), (2, "timeout")), [("note", "timeouts")]),
+        (day((91, ANSWERED), (9, "timeout")), [("note", "timeouts")]),
+        (day((27, ANSWERED), (3, "timeout")), [("problem", "timeouts")]),
+        (day((1, ANSWERED), (2, "timeout")), [("note", "timeouts")]),
+        (day((3, "timeout"), (1, ANSWERED)), [("note", "timeouts")]),
+        (day((3, "timeout"), (1, "started")), [("note", "timeouts")]),
+        (day((5, "started")), [("ok", "ok")]),
+        (day((5, "error")), [("problem", "failures")]),
+        (day((5, "error"), (1, ANSWERED)), [("note", "failures")]),
+        (day((5, ANSWERED), (3, "timeout"), (1, "busy")), [("problem", "timeouts"), ("note", "failures")]),
+        (day((18, GARBAGE)), [("note", "no-messages")]),
+        (day((18, GARBAGE), (3, "oversize")), [("note", "no-messages")]),
     ],
 )
-def test_what_a_day_says(day: Day, findings: list[tuple[str, str]]) -> None:
-    assert [(finding.state, finding.code) for finding in judge_day(day)] == findings
+def test_what_a_day_says(messages: list[Outcome], findings: list[tuple[str, str]]) -> None:
+    assert [(one.state, one.code) for one in judge_day(messages, over=False, mute=False)] == findings
+    past = judge_day(messages, over=True, mute=False)
+    assert [one.code for one in past] == [code for _, code in findings]
+    assert not any(one.state == "problem" for one in past)
+
+
+def test_a_daemon_that_hangs_is_no_reason_for_a_longer_cut_off() -> None:
+    (found,) = judge_day(day((5, "timeout")), over=False, mute=True)
+    assert "cut-off" not in found.advice
+    (found,) = judge_day(day((5, "timeout")), over=False, mute=False)
+    assert "cut-off" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("lives", "held", "over"),
+    [
+        ([], False, False),
+        (["08:00 started"], True, False),
+        (["08:00 started"], False, True),  # ended by force, or died
+        (["08:00 started", "09:30 ended"], False, False),
+        (["08:00 started", "09:30 started"], True, True),
+        (["08:00 started", "08:10 ended", "09:30 started"], True, True),
+    ],
+)
+def test_failures_of_a_daemon_that_is_gone_are_history(lives: list[str], held: bool, over: bool) -> None:
+    log = [f"2026-08-14T{life[:5]}:00 {life[6:]} version=1" for life in lives]
+    assert (
+        is_over([*log[:1], "2026-08-14T08:01:00 loaded model=x", "", *log[1:]], "2026-08-14T09:00:00", held=held)
+        is over
+    )
 
 
 @pytest.mark.parametrize(
