@@ -1,11 +1,16 @@
 """Whatever a text holds: it is masked once and for all, never fails, and nothing around a secret hides it."""
 
 import random
+from itertools import chain
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall.text.masking import mask
+from recall.text.masking.masker import FINDERS
+from recall.text.masking.numbers import is_card
+from recall.text.masking.spans import merged
 
 #: Any code point, NUL and lone surrogates too, with the signs and words made frequent that rules look for.
 PIECES = st.one_of(
@@ -14,6 +19,23 @@ PIECES = st.one_of(
         "password token secret api_key パスワード トークンは : = ： := => | ( ) \" ' ` , . ; & ? / // :// @ - -- \n "
         "\\n Bearer Authorization: Cookie: -----BEGIN PRIVATE KEY----- -----END PRIVATE KEY----- "
         "[masked: token] a1b2c3d4e5f6g7h8 https://u: @host eyJ ... xxxx です \0 \ud800 $1$ :AA".split(" ")
+    ),
+    st.sampled_from(
+        [
+            *("docker login ", "-p ", "redis-cli -a ", "//a/b -U c%", "use ", " as password", "をパスワードに"),
+            *("\n|---|---|\n", "\n| user | password |\n", "| ann | Puku2012rs |\n"),
+            "\n| user | password |\n|---|---|\n| ",
+            " from Puku2012rs to ",
+            "パスは",
+            "鍵は",
+            "recovery codes\n",
+            "a1b2c-3d4e5\n",
+            "PIN of the safe is ",
+            "4821",
+            "4539 1488 0343 6467",
+            "password=Puku2012rs.md",
+            "AKIA" + "Q7Z4M2X5L5K3J6H2",
+        ]
     ),
     st.just(" "),
 )
@@ -90,3 +112,52 @@ def test_a_token_is_masked_wherever_it_stands(before: str, left: str, canary: st
 )
 def test_what_a_name_announces_is_masked(before: str, name: str, secret: str) -> None:
     assert secret not in mask(f"{before}\n{name}{secret}\n").text
+
+
+@settings(deadline=None)
+@given(
+    WORDS, st.lists(ANNOUNCED, min_size=1, max_size=6), st.booleans(), st.sampled_from(["password", "パスワード", "PW"])
+)
+def test_every_row_of_a_table_is_masked(before: str, secrets: list[str], outer: bool, heading: str) -> None:
+    edge = "|" if outer else ""
+    rows = [
+        f"{edge} user | {heading} {edge}",
+        f"{edge}---|---{edge}",
+        *(f"{edge} ann | {one} {edge}" for one in secrets),
+    ]
+    masked = mask(f"{before}\n" + "\n".join(rows)).text
+    assert not [secret for secret in secrets if secret in masked]
+    assert masked.count("ann") == len(secrets)
+
+
+@settings(deadline=None)
+@given(WORDS, EDGES, SEEDS, st.sampled_from(["", " ", "-"]), EDGES)
+def test_a_card_is_masked_wherever_it_stands(before: str, left: str, seed: int, between: str, right: str) -> None:
+    number = "4" + random_text(seed, DIGITS, 14)
+    number += next(digit for digit in DIGITS if is_card(number + digit))
+    card = between.join(number[at : at + 4] for at in range(0, 16, 4))
+    assert card not in mask(before + left + card + right).text
+    wrong = card[:-1] + str((int(card[-1]) + 1) % 10)
+    assert not is_card(wrong)
+
+
+#: What each rule looks for, with what it may read on behind it, over and over.
+NEEDLES = [
+    *'docker login -p |redis-cli -a |mongo -p |//a/b -U |ftp user a pass |use "ab" as password |をパスワードに'.split(
+        "|"
+    ),
+    *"password from a1 to |password for |ユーザー名とパスワードは|パスは|鍵は|safe pin |PIN of my |card 4|4111 ".split(
+        "|"
+    ),
+    *("| password |\n|---|\n", "|---|\n", "\n|", "recovery codes\n", "recovery codes: a1b2c-", "password=a1.md "),
+    "AKIA" + "Q7Z4M2X5L5K3J6H2 ",
+]
+
+
+@pytest.mark.parametrize("needle", NEEDLES)
+def test_a_long_hostile_text_is_read_to_its_end(needle: str) -> None:
+    secret = "\n\npassword: Puku2012rs\n"
+    text = (needle * 100_000)[:100_000] + secret
+    spans = merged(chain.from_iterable(find(text) for find in FINDERS))
+    assert text[spans[-1].start : spans[-1].end] == "Puku2012rs"
+    assert len(spans) <= 1 + len(text) / len(needle)

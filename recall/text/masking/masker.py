@@ -3,18 +3,26 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from recall.core.errors import MaskingError
+from recall.text.masking.commands import find_arguments
 from recall.text.masking.engine import find_known
 from recall.text.masking.named import find_named
+from recall.text.masking.numbers import find_numbers
+from recall.text.masking.recovery import find_recovery_codes
+from recall.text.masking.sentences import find_short
 from recall.text.masking.shapes import find_shapes
 from recall.text.masking.spans import Span, merged, occurrences
+from recall.text.masking.tables import find_cells
 
 #: A replaced secret. Kinds are small letters and digits in words of hyphens.
 _MASK = re.compile(r"(\[masked: [a-z0-9]{1,24}(?:-[a-z0-9]{1,24}){0,8}\])")
 #: What is left of a text is searched again until nothing is found. Two rounds do for what people write.
 _MAX_ROUNDS = 20
+#: Who searches a text beside the engine, each for what its own module says.
+FINDERS = (find_shapes, find_arguments, find_named, find_short, find_cells, find_numbers, find_recovery_codes)
 #: A secret shorter than this, or of letters only, is masked where it was told and not elsewhere: it may be a word.
 _MIN_REPEATED = 8
 
@@ -65,7 +73,7 @@ def _spans(part: str) -> Iterator[Span]:
     """All secrets of a part, the engine's first, for their kinds tell most. What was told once is found everywhere."""
     yield from find_known(part)
     told: dict[str, str] = {}
-    for span in (*find_shapes(part), *find_named(part)):
+    for span in chain.from_iterable(find(part) for find in FINDERS):
         yield span
         secret = part[span.start : span.end]
         if len(secret) >= _MIN_REPEATED and not secret.isalpha():

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recall.text.masking.judge import is_password, is_token, is_uuid
+from recall.text.masking.sentences import find_around
 from recall.text.masking.spans import Span
 
 
@@ -20,6 +21,8 @@ _PASSWORD_NAMES = (
     r"pass[_ -]?word|passwd|pass[_ -]?phrase|passcode|passwort|kennwort|mot de passe|contraseña|senha|пароль"
     rf"|(?:(?<![a-z])|{_after('db user admin root my sql pg smtp mail ftp login store')})(?:pwd|pass|pw|pswd)(?![a-z])"
     r"|パスワード|パスフレーズ|パスコード|暗証番号|合言葉|あいことば|密码|密碼|口令|비밀번호|암호|(?<![ァ-ヶー一-龠])パス(?=[:：])"
+    rf"|(?:{_after('wifi wi-fi wlan wpa wpa2 wpa3', '_ -')}|(?<=fi の )|(?<=fi の)|(?<=fiの )|(?<=fiの))"
+    r"(?:key(?![a-z])|キー|鍵)"
 )
 _KEY_OWNERS = (
     "api app application auth access account private secret signing signature encryption master shared service client "
@@ -67,7 +70,7 @@ _PLAIN = re.compile(
 _LOOSE = re.compile(
     rf"(?P<suffix>[\w.-]{{0,24}}?){_DECORATION}(?:{_BLANK}*(?:は|が|を|に|って|[:=：＝|、,])\s{{0,12}}"
     rf"|{_BLANK}*(?:[(（]|(?=[「『“\"'`]))"
-    rf"|\s{{1,12}}(?:is|was|to|=)?(?:{_BLANK}*[:=：])?\s{{0,4}}){_DECORATION}",
+    rf"|\s{{1,12}}(?:(?:is|was|to|lautet|ist|est|es)\b|=)?(?:{_BLANK}*[:=：])?\s{{0,4}}){_DECORATION}",
     re.ASCII,
 )
 #: `password of the nas is ...`: what it is of stands between.
@@ -86,6 +89,14 @@ _ANY_RUN = re.compile(r"[^\s\"'`<、。」』）\u3000]+")
 _TRAILING = re.compile(r"[.,;:)\]}|*]+$")
 #: Where a value that is one of several ends: `Password=x;Encrypt=yes`, `?token=x&page=2`.
 _NEXT_PAIR = re.compile(r"[;&,](?:[\w .-]{1,40}=|$)|\\n|</")
+#: The name of a file or folder that a path goes on behind, and one as people give it to what holds no secret.
+_NAME_OF_FILE = re.compile(
+    r"([^\s/\\]{6,200}?)(?:[/\\]|\.(?:md|markdown|mdx|txt|rst|org|json[lc]?|ya?ml|toml|ini|cfg|conf|env|csv|tsv|log|pdf|docx?"
+    r"|xlsx?|html?|xml|png|jpe?g|gif|svg|webp|zip|gz|tar|tgz|bak|old|orig|tmp|db|sqlite|py|[jt]sx?|sh|go|rs|rb|java|c|h|sql)"
+    r"(?![\w(]))",
+    re.IGNORECASE,
+)
+_NAME_OF_FOLDER = re.compile(r"[a-z_.@-]+\d{0,2}")
 _OPEN_LINE = re.compile(rf"{_BLANK}*(?:[\"'`,;|。、」』）).（(<#\]}}*]|//|です|$)", re.MULTILINE)
 _PLAIN_SUFFIX = re.compile(
     r"(?:[_.-]?(?:\d{1,3}|prod|production|dev|staging|test|root|admin|db|new|old|main|local))?", re.IGNORECASE
@@ -104,6 +115,8 @@ def find_named(text: str) -> Iterator[Span]:
         before = low[max(0, name.start() - 40) : name.start()]
         if _HARMLESS.search(_WORD_BEFORE.split(before)[-1]):
             continue
+        if name["password"]:
+            yield from (Span(*found, "password") for found in find_around(text, name.start(), end))
         is_option = _OPTION.search(before) is not None
         for pattern in (_PLAIN, _LOOSE, _FAR):
             if pattern is not _PLAIN and name[0] == "pass":
@@ -128,11 +141,20 @@ def _value(text: str, link: re.Match[str], *, is_password_name: bool, plain: boo
         end = _end_of_run(run, text, start, start + _JUDGED)
         if text.startswith(("...", "…", "("), end):
             return None  # only its beginning was written down, or it is the name of a function
-    if not _is_secret(
-        text, link, start, end, is_password_name=is_password_name, plain=plain, quoted=quoted is not None
-    ):
+    if _is_secret(text, link, start, end, is_password_name=is_password_name, plain=plain, quoted=quoted is not None):
+        return start, end if quoted else _end_of_run(run, text, start, len(text))
+    if plain and not quoted:
+        return _in_a_path(text, start, end, is_password_name=is_password_name)
+    return None
+
+
+def _in_a_path(text: str, start: int, end: int, *, is_password_name: bool) -> tuple[int, int] | None:
+    """Where a secret stands that is the name of a file or a folder, `password=....md`: before the ending or stroke."""
+    part = _NAME_OF_FILE.match(text, start, end)
+    if part is None or text[start - 1] not in "=:：":
         return None
-    return start, end if quoted else _end_of_run(run, text, start, len(text))
+    is_secret = is_password(part[1], named_plainly=False) if is_password_name else is_token(part[1])
+    return part.span(1) if is_secret and not _NAME_OF_FOLDER.fullmatch(part[1]) else None
 
 
 def _is_secret(
