@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import sqlite3
 import subprocess
 import time
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from recall.core.errors import ModelError, RecallError, StoreDamaged, StoreError, StoreTooNew
+from recall.core.errors import RecallError, StoreDamaged, StoreError, StoreTooNew
 from recall.doctor.case import STATUS_SECONDS, Case, Finding
 from recall.doctor.journals import ANSWERED, LATE, SKEW_SECONDS, local_time, outcomes
+from recall.doctor.model import is_usable
 from recall.embed.catalog import find_model
 from recall.sources.memory import scan
 from recall.store.connection import open_reader
@@ -32,6 +34,7 @@ DAY_SECONDS = 86_400.0
 OLD_DAYS = 30
 #: Seconds that a run of `recall index` gets: a first one of thousands of notes takes some minutes.
 INDEX_SECONDS = 3600.0
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: Reasons for skipping that are shown.
 REASONS = 3
 
@@ -123,10 +126,8 @@ def records(case: Case) -> Iterator[Finding]:
 
 
 def _content(case: Case, path: Path) -> Content:
-    try:  # what waits for a model that is missing or damaged is no fault of the index
-        identity = "" if case.model_troubles else find_model(case.config["model"], Path(case.paths.models)).identity
-    except ModelError:
-        identity = ""
+    # What waits for a model that cannot be used is no fault of the index.
+    identity = find_model(case.config["model"], Path(case.paths.models)).identity if is_usable(case) else ""
     reader = Reader(path)
     try:
         summary = reader.summary(identity)
@@ -261,6 +262,13 @@ def bring_up_to_date(case: Case) -> str:
     except subprocess.TimeoutExpired:
         raise RecallError(f"`recall index` did not end within {INDEX_SECONDS / 60:.0f} minutes") from None
     if done.returncode != 0:
-        raise RecallError(one_line(done.stderr.decode("utf-8", "replace")) or f"exit code {done.returncode}")
+        raise RecallError(last_word(done.stderr.decode("utf-8", "replace")) or f"exit code {done.returncode}")
     said = done.stdout.decode("utf-8", "replace").splitlines()
     return f"indexed: {said[0]}" if said else "indexed"
+
+
+def last_word(printed: str) -> str:
+    """What a command of ours said at its end, as one line; libraries print above it, in colours."""
+    lines = [line for line in map(one_line, _COLOUR.sub("", printed).splitlines()) if line]
+    own = [line.removeprefix("recall: ") for line in lines if line.startswith("recall: ")]
+    return next(reversed(own or lines), "")

@@ -1,14 +1,21 @@
-"""The model: that its files are here and whole, and that it runs on the device that was asked for."""
+"""The model: that its files are here, whole and of use, and that it runs on the device that was asked for."""
 
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
 
 from recall.core.errors import ModelError
 from recall.doctor.case import Case, Finding
+from recall.embed.catalog import find_model
+from recall.embed.embedder import Embedder
+from recall.embed.manifest import BUNDLED
 from recall.models.variants import devices_here
+from recall.text.clean import one_line
 
 
 def model(case: Case) -> Iterator[Finding]:
-    """Whether every file of the configured model has its checksum. It is read whole: a second for 500 MB or less."""
+    """Whether every file of the configured model has its checksum, and whether it can be used. It is read whole: a
+    second for 500 MB or less."""
     name = case.config["model"]
     try:
         wrong = case.model_troubles
@@ -17,8 +24,40 @@ def model(case: Case) -> Iterator[Finding]:
         return
     for problem in wrong:
         yield Finding("model", "problem", "damaged", problem, "until then another model answers, if one can")
-    if not wrong:
+    if not wrong and (trouble := trouble_in_use(case)):
+        yield Finding("model", "problem", "unusable", trouble, "until then another model answers, if one can")
+    elif not wrong:
         yield Finding("model", "ok", "ok", f"{name}: every file has its checksum")
+
+
+def is_usable(case: Case) -> bool:
+    """Whether the configured model is here, whole, and can be used."""
+    try:
+        return not case.model_troubles and not trouble_in_use(case)
+    except ModelError:
+        return False
+
+
+def trouble_in_use(case: Case) -> str:
+    """Why a model of the person's own cannot be used, "" where it can. What comes with recall, and what a daemon runs
+    at this moment, need no trial, which takes a second and as much memory as the model."""
+    name = case.config["model"]
+    if name == BUNDLED or (case.serve.says or {}).get("model") == name:
+        return ""
+    return _tried(case.paths.models, name, case.now)
+
+
+@lru_cache(maxsize=1)
+def _tried(models: str, name: str, now: float) -> str:
+    """`now` tells one examination from another: several checks of one ask."""
+    try:
+        Embedder(find_model(name, Path(models)), device="cpu").embed_query("a")
+    except ModelError as error:
+        return one_line(str(error))
+    except Exception as error:  # what a file that is no model for texts makes of the libraries
+        said = one_line(str(error)).partition(". ")[0]
+        return f"{name} cannot be run ({type(error).__name__}: {said}); add it again with `recall models add {name}`"
+    return ""
 
 
 def device(case: Case) -> Iterator[Finding]:

@@ -121,6 +121,22 @@ def keys(**changed: object) -> Callable[[Sandbox], None]:
     return lambda box: edit(settings(box), lambda value: entry(value).update(changed))
 
 
+def other_kind(box: Sandbox, make: Callable[[Path], None]) -> None:
+    """Something else in the place of the settings."""
+    settings(box).unlink()
+    make(settings(box))
+
+
+def spelt(command: str, box: Sandbox) -> Callable[[Any], None]:
+    """Our entry as a person may write it, for a shell."""
+
+    def change(value: Any) -> None:
+        del entry(value)["args"]
+        entry(value)["command"] = command.replace("{state}", str(box.state))
+
+    return change
+
+
 def arguments(old: str, new: str) -> Callable[[Sandbox], None]:
     def change(value: Any) -> None:
         entry(value)["args"] = [new if word == old else word for word in entry(value)["args"]]
@@ -222,11 +238,16 @@ def never_comes_up(box: Sandbox) -> None:
     write("hook.log", f"{ago(300)} started 0\n")(box)
 
 
-def damaged_model(box: Sandbox) -> None:
+def useless_model(box: Sandbox) -> None:
+    """A model of the person's own whose files are as they were fetched, and no model."""
+    damaged_model(box, bad=b"as it was fetched")
+
+
+def damaged_model(box: Sandbox, bad: bytes = b"as the disk has it"[:17]) -> None:
     """A model of the person's own whose file has other bytes than were fetched."""
     folder = box.state / "models" / "mine"
     folder.mkdir(parents=True, mode=0o700)
-    good, bad = b"as it was fetched", b"as the disk has it"[:17]
+    good = b"as it was fetched"
     lines = ['name = "mine"', 'licence = "MIT"', 'origin = "here"', 'languages = "all"', 'tokenizer = "t.json"']
     lines += ["dimension = 8", 'pooling = "mean"', 'query_prefix = ""', 'passage_prefix = ""', "max_tokens = 64"]
     lines += ["[gate]", "floor = 0.5", "weak = 0.1", "strong = 0.2", "near = 0.1"]
@@ -381,6 +402,16 @@ FAULTS = [
     Fault("skipped", "skipped", sql("INSERT INTO skipped VALUES ('/x/y.md', 'too large')"), state="note"),
     Fault("messages", "timeouts", unanswered("timeout")),
     Fault("messages", "timeouts", answered_since, state="note"),
+    Fault("model", "unusable", useless_model),
+    Fault("settings", "no-file", lambda box: other_kind(box, Path.mkdir)),
+    Fault("settings", "no-file", lambda box: other_kind(box, os.mkfifo)),
+    Fault("entry", "async", keys(**{"async": True}), fixable=True),
+    Fault(
+        "command",
+        "gone",
+        lambda box: edit(settings(box), spelt("/gone/recall hook --home '{state}' --budget 4000", box)),
+        fixable=True,
+    ),
     Fault("messages", "failures", unanswered("error")),
     Fault("clock", "future-lines", from_the_future, state="note"),
     Fault("logs", "grown", write("hook.log", f"{ago(9e6)} started 0\n" * (4 * MAX_BYTES // 29)), fixable=True),

@@ -13,6 +13,7 @@ import pytest
 from recall.doctor import answer, folder, journals, loaded, own_files, schedule
 from recall.doctor.case import Case, Finding
 from recall.doctor.entries import Entry
+from recall.doctor.index import last_word
 from recall.schedule import agent, units
 from recall.schedule.job import Job
 from recall.schedule.schedulers import Cron
@@ -216,3 +217,14 @@ def test_a_message_that_was_answered_too_late_is_no_sign_of_health(case: Case) -
     (case.home / "injections.jsonl").write_text(json.dumps(line) + "\n")
     (found,) = journals.messages(case)
     assert (found.state, found.code) == ("problem", "timeouts")
+
+
+def test_what_a_command_of_ours_said_is_one_line_without_colours_and_without_what_libraries_print() -> None:
+    noise = "\x1b[1;31m2026-08-14 09:30:00 [E:onnxruntime:, sequential_executor.cc:514] Non-zero status\x1b[m\n"
+    assert last_word(f"{noise}recall: the model cannot be loaded; add it again\n") == (
+        "the model cannot be loaded; add it again"
+    )
+    assert (
+        last_word(f"\n{noise}\n") == "2026-08-14 09:30:00 [E:onnxruntime:, sequential_executor.cc:514] Non-zero status"
+    )
+    assert last_word("") == ""
