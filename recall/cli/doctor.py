@@ -29,9 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recall.doctor.bundle import write_bundle
     from recall.doctor.examine import examine, mend
 
-    target = Path(arguments.bundle).expanduser().absolute() if arguments.bundle else None
-    if target is not None and os.path.lexists(target):
-        raise UsageError(f"expected a new file for the bundle, found that {target} exists; name another")
+    target = _target(arguments.bundle)
     paths = StatePaths(state_home(arguments.home))
     case = _case(paths)
     findings = examine(case)
@@ -46,6 +44,21 @@ def run(arguments: argparse.Namespace) -> int:
         if target is not None:
             print(f"wrote {target}: look into it before you send it; it holds no name and no text of yours")
     return 1 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def _target(named: str | None) -> Path | None:
+    """The file for the bundle, None where none is wanted. Raises UsageError."""
+    if named is None:
+        return None
+    if named.strip() in ("", "-"):
+        raise UsageError(
+            f"expected the name of a new file for the bundle, such as recall.zip, found {named!r}; it is a zip, and "
+            "not printed"
+        )
+    target = Path(named).expanduser().absolute()
+    if os.path.lexists(target):
+        raise UsageError(f"expected a new file for the bundle, found that {target} exists; name another")
+    return target
 
 
 def _tell(finding: "Finding") -> None:

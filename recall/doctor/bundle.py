@@ -8,6 +8,7 @@ hook.log, daemon.log, index.log   the newest lines, each checked word by word
 """
 
 import contextlib
+import importlib
 import importlib.metadata
 import io
 import json
@@ -39,6 +40,8 @@ from recall.wire.spawn import is_frozen
 
 #: Lines of each log.
 MOST_LINES = 1000
+#: In the packed program: what it is made of, a part a line (`recall licenses`).
+PARTS = Path(__file__).parents[1] / "_licenses.txt"
 LIBRARIES = ("onnxruntime", "tokenizers", "numpy", "psutil", "psycopg")
 #: Why a session has no records, by the index.
 _LEFT_OUT = frozenset({"automated", "sidechain", "empty"})
@@ -102,7 +105,7 @@ def _about(case: Case, reducer: Reducer) -> dict[str, object]:
         "protocol": PROTOCOL,
         "packed": is_frozen(),
         "python": platform.python_version(),
-        "libraries": {name: _version(name) for name in LIBRARIES} | {"sqlite": sqlite3.sqlite_version},
+        "libraries": {name: version_of(name) for name in LIBRARIES} | {"sqlite": sqlite3.sqlite_version},
         "system": _plain(platform.system()),
         "release": "".join(re.findall(r"^[\d.]+", platform.release())),  # a kernel may be called anything
         "machine": _plain(platform.machine()),
@@ -122,11 +125,19 @@ def _about(case: Case, reducer: Reducer) -> dict[str, object]:
     }
 
 
-def _version(library: str) -> str | None:
-    """None where it is not installed; the packed program knows of some no more than that they are in it."""
+def version_of(library: str) -> str | None:
+    """None where it is not there. The packed program holds the libraries without their metadata: its list of parts
+    names them, and most know it themselves."""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return _plain(importlib.metadata.version(library))
-    return None
+    with contextlib.suppress(OSError):
+        if found := re.search(rf"(?im)^{library} (\S+)", PARTS.read_text("utf-8")):
+            return _plain(found[1])
+    try:
+        said = getattr(importlib.import_module(library), "__version__", None)
+    except Exception:  # a driver whose own library is missing raises what it likes
+        return None
+    return _plain(str(said)) if said else None
 
 
 def _device(words: str) -> str:
