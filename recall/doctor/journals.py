@@ -69,7 +69,7 @@ def messages(case: Case) -> Iterator[Finding]:
     over = is_over(lines_of(Path(case.paths.daemon_log)), newest, held=case.serve.held)
     yield from judge_day(day, over=over, mute=mute)
     if ahead := sum(one.time > latest for one in every):
-        words = f"{ahead} lines of the journals have a time in the future: the clock was wrong once"
+        words = f"the journals hold times in the future ({ahead}): the clock was wrong once"
         yield Finding("clock", "note", "future-lines", words, "no check counts them", None, {"lines": ahead})
 
 
@@ -105,9 +105,8 @@ def judge_day(day: Sequence[Outcome], *, over: bool, mute: bool) -> list[Finding
     gone; `mute`: one holds its place and says nothing. What is history is a note: only where the newest message of all
     failed too does it go on. A pure decision."""
     counts = Counter(one.code for one in day)
-    asked, shown = counts.total(), sum(one.shown for one in day)
+    asked, shown = counts.total() - counts[GARBAGE], sum(one.shown for one in day)
     failed = {code: counts[code] for code in FAILURES if counts[code]}
-    odd = {code: counts[code] for code in (GARBAGE, OVERSIZE) if counts[code]}
     facts: dict[str, int | float | str] = {"asked": asked, "shown": shown, "timeouts": counts["timeout"], **failed}
     figures = f"{asked} messages in 24 hours, {shown} with records, {counts['timeout']} too late"
     goes_on = bool(day) and day[-1].failed and not over
@@ -123,10 +122,13 @@ def judge_day(day: Sequence[Outcome], *, over: bool, mute: bool) -> list[Finding
         state = _weight(sum(failed.values()), asked, goes_on=goes_on)
         advice = "daemon.log tells more; `recall stop` starts afresh" if goes_on else past
         found.append(Finding("messages", state, "failures", words, advice, None, facts))
-    if odd:
-        words = f"what the hook was handed was no message that recall reads: {_counts(odd)} of {asked} in 24 hours"
-        advice = "another program calls the hook, or pasted more than recall reads; your messages are not concerned"
-        found.append(Finding("messages", "note", "no-messages", words, advice, None, dict(odd)))
+    if counts[GARBAGE]:
+        words = f"the hook was handed what is no message of an agent, {counts[GARBAGE]} times in 24 hours"
+        advice = "another program calls it; what you type is not concerned"
+        found.append(Finding("messages", "note", "no-messages", words, advice, None, {"count": counts[GARBAGE]}))
+    if counts[OVERSIZE]:
+        words = f"{counts[OVERSIZE]} of {asked} messages in 24 hours were larger than recall reads"
+        found.append(Finding("messages", "note", "oversize", words, "such a one gets no answer", None, facts))
     return found or [Finding("messages", "ok", "ok", figures, facts=facts)]
 
 

@@ -237,7 +237,8 @@ def day(*counts: tuple[int, str]) -> list[Outcome]:
         (day((5, "error"), (1, ANSWERED)), [("note", "failures")]),
         (day((5, ANSWERED), (3, "timeout"), (1, "busy")), [("problem", "timeouts"), ("note", "failures")]),
         (day((18, GARBAGE)), [("note", "no-messages")]),
-        (day((18, GARBAGE), (3, "oversize")), [("note", "no-messages")]),
+        (day((18, GARBAGE), (3, "oversize")), [("note", "no-messages"), ("note", "oversize")]),
+        (day((99, GARBAGE), (3, "timeout")), [("problem", "timeouts"), ("note", "no-messages")]),
     ],
 )
 def test_what_a_day_says(messages: list[Outcome], findings: list[tuple[str, str]]) -> None:
