@@ -21,6 +21,7 @@ from recall.doctor.entries import (
     written_entries,
 )
 from recall.doctor.keys import beside, judge_timeout, never_fits
+from recall.doctor.kinds import Kind, misplaced
 from recall.doctor.seen import judge_command, look_at, program_of
 from recall.setup.agents import CLAUDE, Agent
 from recall.setup.launcher import (
@@ -151,6 +152,10 @@ def entry(case: Case) -> Iterator[Finding]:
     every = [*own, *start_entries(case), *written]
     found = {line.found: line for one in every for line in _of_entry(case, one)}
     found |= {line.found: line for line in _doubles(case, own, written)}
+    backup: dict[Path, tuple[Kind, str]] = {
+        case.home / "backup": ("folder", "setup and uninstall cannot do their work")
+    }
+    found |= {line.found: line for line in misplaced("entry", backup)}
     words = f"once, timeout {TIMEOUT_S} s, cut-off {case.config['hook.budget_ms']} ms" if every else "there is none"
     yield from found.values() or [Finding("entry", "ok", "ok", words)]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from recall.core.errors import ModelError
 from recall.doctor.case import Case, Finding
+from recall.doctor.kinds import Kind, misplaced
 from recall.embed.catalog import find_model
 from recall.embed.embedder import Embedder
 from recall.embed.manifest import BUNDLED
@@ -17,6 +18,12 @@ def model(case: Case) -> Iterator[Finding]:
     """Whether every file of the configured model has its checksum, and whether it can be used. It is read whole: a
     second for 500 MB or less."""
     name = case.config["model"]
+    paths = case.paths
+    kinds: dict[Path, tuple[Kind, str]] = {
+        Path(paths.models): ("folder", "no other model can be used than the one that comes with recall"),
+        Path(paths.everyday): ("folder", "each start of a daemon takes its time anew"),
+    }
+    yield from misplaced("model", kinds)
     try:
         wrong = case.model_troubles
     except ModelError as error:
@@ -64,6 +71,8 @@ def device(case: Case) -> Iterator[Finding]:
     """Whether the model runs where the configuration wants it."""
     wanted = case.config["device"]
     says = case.serve.says or {}
+    verdicts = case.home / "devices.json"
+    yield from misplaced("device", {verdicts: ("file", "each start tries the devices anew")})
     yield judge_device(wanted, devices_here(), says.get("device"), says.get("device_reason"))
 
 

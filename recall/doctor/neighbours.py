@@ -1,11 +1,13 @@
 """What else is on this machine: hooks on the same messages, programs of the same name, other versions of this one."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from recall.core.errors import SettingsError
 from recall.daemon.process import daemon_processes
 from recall.doctor.case import Case, Finding
 from recall.doctor.entries import load, plugin_entries
+from recall.doctor.kinds import Kind, misplaced
 from recall.install.cleanup import remove_leftovers
 from recall.install.in_use import is_in_use
 from recall.install.place import FRESH, Place
@@ -80,6 +82,11 @@ def versions(case: Case) -> Iterator[Finding]:
 
         found.append(Finding("versions", "note", "leftovers", words, "the next installation removes them", remove))
     found += _stray(case)
+    kinds: dict[Path, tuple[Kind, str]] = {
+        place.lock: ("file", "no version can be installed or removed"),
+        place.data / "made.txt": ("file", "an uninstall leaves the folders that were made"),
+    }
+    found += misplaced("versions", kinds)
     words = f"{len(names)} installed, {current} in use" if names else "no packed program is installed"
     yield from found or [Finding("versions", "ok", "ok", words, facts={"installed": len(names)})]
 

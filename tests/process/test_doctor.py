@@ -121,6 +121,18 @@ def keys(**changed: object) -> Callable[[Sandbox], None]:
     return lambda box: edit(settings(box), lambda value: entry(value).update(changed))
 
 
+def in_place_of(name: str) -> Callable[[Sandbox], None]:
+    """A named pipe in the place of a file or folder of the state folder."""
+
+    def plant(box: Sandbox) -> None:
+        place = box.state / name
+        if place.exists():
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+        os.mkfifo(place, 0o600)
+
+    return plant
+
+
 def other_kind(box: Sandbox, make: Callable[[Path], None]) -> None:
     """Something else in the place of the settings."""
     settings(box).unlink()
@@ -402,6 +414,20 @@ FAULTS = [
     Fault("skipped", "skipped", sql("INSERT INTO skipped VALUES ('/x/y.md', 'too large')"), state="note"),
     Fault("messages", "timeouts", unanswered("timeout")),
     Fault("messages", "timeouts", answered_since, state="note"),
+    Fault("model", "unusable", useless_model),
+    Fault("model", "no-folder", in_place_of("models")),
+    Fault("model", "no-folder", in_place_of("everyday")),
+    Fault("device", "no-file", in_place_of("devices.json")),
+    Fault("entry", "no-folder", in_place_of("backup")),
+    Fault("settings", "no-file", lambda box: other_kind(box, Path.mkdir)),
+    Fault("settings", "no-file", lambda box: other_kind(box, os.mkfifo)),
+    Fault("entry", "async", keys(**{"async": True}), fixable=True),
+    Fault(
+        "command",
+        "gone",
+        lambda box: edit(settings(box), spelt("/gone/recall hook --home '{state}' --budget 4000", box)),
+        fixable=True,
+    ),
     Fault("model", "unusable", useless_model),
     Fault("settings", "no-file", lambda box: other_kind(box, Path.mkdir)),
     Fault("settings", "no-file", lambda box: other_kind(box, os.mkfifo)),
