@@ -62,7 +62,7 @@ def _unread(file: HookFile, error: SettingsError) -> Finding:
     if isinstance(error, NotEdited):
         advice = f"{title} reads it; to change what calls recall there, edit it by hand"
         return Finding("settings", "note", "not-edited", str(error), advice)
-    advice = f"mend that place; until then {title} may ignore the whole file"
+    advice = f"until then {title} may ignore the whole file"
     return Finding("settings", "problem", "invalid", str(error), advice)
 
 
