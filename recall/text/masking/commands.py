@@ -19,6 +19,7 @@ _VALUE = (
     r"(?:\"([^\"\n$]{3,100})\"|'([^'\n]{3,100})'"
     rf"|((?=[^\s\"'`\d]{{0,100}}\d)[^\s\"'`]{{3,99}}[^\s\"'`.,;:)]|[^\s\"'`]{{3,99}}[^\s\"'`.,;:)]{_NEXT}))"
 )
+_SMB_USER = r"[a-z][\w.@\\/-]{0,60}%"
 _PORTS = re.compile(r"[\d.:]{9,}(?:/tcp|/udp)?$|\d{1,5}(?::\d{1,5})*(?:/tcp|/udp)?$", re.ASCII)
 _LINES = re.MULTILINE
 
@@ -72,7 +73,8 @@ _COMMANDS = (
         "password",
         "%",
         r"(?:\b(?:smbclient|smbget|smbcacls|rpcclient|winexe|net (?:ads|rpc))\b|//[\w.-]{1,80}/[\w$.-]{1,80})"
-        rf"{_ARGUMENTS}(?:-U|--user)[ \t=]?[\"']?[a-z][\w.@\\/-]{{0,60}}%([^\s\"'`]{{3,99}}[^\s\"'`.,;:)])",
+        rf"{_ARGUMENTS}(?:-U|--user)[ \t=]?(?:\"{_SMB_USER}([^\"\n]{{3,99}})\"|'{_SMB_USER}([^'\n]{{3,99}})'"
+        rf"|{_SMB_USER}([^\s\"'`]{{3,99}}[^\s\"'`.,;:)]))",
         _is_argument,
         _LINES,
     ),

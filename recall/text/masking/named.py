@@ -144,17 +144,20 @@ def _value(text: str, link: re.Match[str], *, is_password_name: bool, plain: boo
     if _is_secret(text, link, start, end, is_password_name=is_password_name, plain=plain, quoted=quoted is not None):
         return start, end if quoted else _end_of_run(run, text, start, len(text))
     if plain and not quoted:
-        return _in_a_path(text, start, end, is_password_name=is_password_name)
+        return _in_a_path(text, link, end, is_password_name=is_password_name)
     return None
 
 
-def _in_a_path(text: str, start: int, end: int, *, is_password_name: bool) -> tuple[int, int] | None:
+def _in_a_path(text: str, link: re.Match[str], end: int, *, is_password_name: bool) -> tuple[int, int] | None:
     """Where a secret stands that is the name of a file or a folder, `password=....md`: before the ending or stroke."""
-    part = _NAME_OF_FILE.match(text, start, end)
-    if part is None or text[start - 1] not in "=:：":
+    part = _NAME_OF_FILE.match(text, link.end(), end)
+    if part is None or text[part.start() - 1] not in "=:：" or not _PLAIN_SUFFIX.fullmatch(link["suffix"]):
         return None
-    is_secret = is_password(part[1], named_plainly=False) if is_password_name else is_token(part[1])
-    return part.span(1) if is_secret and not _NAME_OF_FOLDER.fullmatch(part[1]) else None
+    if not is_password_name:
+        return part.span(1) if is_token(part[1]) else None
+    is_note = link[0].endswith("=") and part[0].lower().endswith((".md", ".txt"))
+    is_secret = is_password(part[1], named_plainly=is_note) and (is_note or not _NAME_OF_FOLDER.fullmatch(part[1]))
+    return part.span(1) if is_secret else None
 
 
 def _is_secret(

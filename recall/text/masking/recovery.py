@@ -15,7 +15,9 @@ _ONE = r"(?:[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,5}|\d{4} \d{4}(?!\d)|\d{3} \
 _CODE = re.compile(_ONE, re.ASCII)
 #: What may stand before the codes of a line and between them.
 _MARKER = re.compile(r"[ \t>|*+~`\"'-]*(?:\[[ xX]?\]|\(?\d{1,2}[.):](?=\s))?[ \t~`\"'*|]*")
-_BETWEEN = re.compile(r"[ \t~`\"'*]*(?:[,;/|、・]|[ \t])[ \t~`\"'*|]*|[~`\"'*]+(?=$)")
+_BETWEEN = re.compile(
+    r"[ \t~`\"'*]*(?:[,;/|、・と]|[ \t]+(?:and|und)(?=[ \t])|[ \t])[ \t~`\"'*|]*(?:\[[ xX]?\][ \t]*)?|[~`\"'*]+(?=$)"
+)
 _REST = re.compile(
     r"[ \t,;|~`\"'*。.]*(?:[-–—(（:]?\s?(?:un)?(?:used|使用|済|未使用)[^\n]{0,40})?\r?(?=\n|\Z)", re.IGNORECASE
 )

@@ -33,9 +33,10 @@ _OF_IT = re.compile(
 _INTO = re.compile(rf"{_VALUE}\s?を\s?(?:(?:新しい|新|初期|仮の?|共通の?|管理者の?|root ?の?)\s?)?$")
 _INTO_BEHIND = re.compile(r"\s?(?:に(?!は?使わ|は?し?ない|は?含|は?入れ)|として)")
 _CHANGED = re.compile(
-    r"(?:\s(?:for|of|on|to)\s[^\n]{1,40}?)?"
+    r"s?(?:\s(?:for|of|on|to)\s[^\n]{1,40}?)?"
     r"(?:\s(?:(?:has|had|have)\sbeen|was|is|got|were|will\sbe|been)\s(?:\w{2,12}ly\s)?)?"
-    rf"(?:\s?(?:changed|updated|rotated|reset|switched|replaced|set|moved))?\sfrom\s{_VALUE}\sto\s{_VALUE}",
+    rf"(?:\s?(?:changed|updated|rotated|reset|switched|replaced|set|moved))?"
+    rf"(?:\sfrom|\s?[:：])\s{_VALUE}\s(?:to|->|→)\s{_VALUE}",
     re.IGNORECASE,
 )
 #: Behind an arrow a word with a number is a type or a step of a flow, unless the name says that it is the new one.
@@ -59,7 +60,7 @@ _USER_AND = re.compile(
 )
 _ANDS = ("と", "/", "／", "・", "、", "および", "及び", "&", "and", "the")
 _BOTH = re.compile(
-    rf"(?:\s?[はが]\s?|\s(?:is|are|was|were)\s|\s?[:=：]\s?){_USER}\s?(?:と|/|／|,|、|・|\sand\s)\s?{_VALUE}",
+    rf"(?:\s?[はが]、?\s?|\s(?:is|are|was|were)\s|\s?[:=：]\s?){_USER}\s?(?:と|/|／|,|、|・|\sand\s)\s?{_VALUE}",
     re.IGNORECASE,
 )
 #: `パス` is a path too and `鍵` a door's, so the value looks like neither, and the sentence ends behind it.
@@ -67,7 +68,8 @@ _SHORT = (
     shape(
         "password",
         "パスは パスが",
-        rf"(?<![ァ-ヶー一-龠])パス[はが][ \u3000]?[「\"'`]?([!#-&(*+\-.0-~]{{6,60}}?)[」\"'`]?{_ENDS}",
+        rf"(?<![ァ-ヶー一-龠])パス[はが][ \u3000]?(?:[\w.@+-]{{1,60}}[ ]?[と/][ ]?)?"
+        rf"[「\"'`]?([!#-&(*+\-.0-~]{{6,60}}?)[」\"'`]?{_ENDS}",
         lambda value: is_password(value, named_plainly=False) and _NAME_OF_PATH.search(value) is None,
         re.MULTILINE,
     ),
@@ -79,6 +81,8 @@ _SHORT = (
         re.MULTILINE,
     ),
 )
+#: What every sentence of `_behind` goes on with; most have none, and are done with here.
+_GOES_ON = re.compile(r"s?[\s:：→⇒=-]|[をがは]、?\s?[\"'`「『“!-~]")
 _END_OF_SENTENCE = re.compile(r"[ \t]*(?:です|でした|だ|。|[.]?[ \t]*$)", re.MULTILINE)
 
 
@@ -92,22 +96,28 @@ def find_around(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     before = text[max(0, start - _BEFORE) : start]
     if "を" in before[-10:] or _LINKS.search(before, max(0, len(before) - 40)):
         yield from _before(text, before, start - len(before), end)
+    if before.rstrip().endswith(_ANDS) and _USER_AND.search(before):
+        both = _BOTH.match(text, end, end + _BEHIND)
+        if both and (_is_told(both[1]) or (_may_be(both[1]) and _ends(text, both.end()) and "は" in both[0])):
+            yield _inside(*both.span(1), text)
+    if _GOES_ON.match(text, end):
+        yield from _behind(text, before, end)
+
+
+def _behind(text: str, before: str, end: int) -> Iterator[tuple[int, int]]:
+    """The passwords behind the word: what it was and became, or what it is."""
     for pattern in (_CHANGED, _CHANGED_JA):
         changed = pattern.match(text, end, end + _BEHIND)
         if changed and (_is_told(changed[1]) or _is_told(changed[2])):
             yield from (_inside(*changed.span(at), text) for at in (1, 2) if _may_be(changed[at]))
     stated = _STATED.match(text, end, end + _BEHIND)
-    if stated and _is_told(stated[1]):
+    if stated and (
+        _is_told(stated[1]) or (stated[1][0].isupper() and _ends(text, stated.end()) and _may_be(stated[1]))
+    ):
         yield _inside(*stated.span(1), text)
     arrow = _ARROW.match(text, end, end + _BEHIND)
     if arrow and _is_made(arrow[1]) and (_NEW.search(before[-8:]) or not _WORD_WITH_NUMBER.fullmatch(arrow[1])):
         yield _inside(*arrow.span(1), text)
-    if before.rstrip().endswith(_ANDS) and _USER_AND.search(before):
-        both = _BOTH.match(text, end, end + _BEHIND)
-        if both and (
-            _is_told(both[1]) or (_may_be(both[1]) and _END_OF_SENTENCE.match(text, both.end()) and "は" in both[0])
-        ):
-            yield _inside(*both.span(1), text)
 
 
 def _before(text: str, before: str, at: int, end: int) -> Iterator[tuple[int, int]]:
@@ -120,6 +130,11 @@ def _before(text: str, before: str, at: int, end: int) -> Iterator[tuple[int, in
     into = _INTO.search(before)
     if into and _INTO_BEHIND.match(text, end) and _is_told(into[1]):
         yield _inside(at + into.start(1), at + into.end(1), text)
+
+
+def _ends(text: str, at: int) -> bool:
+    """Whether the sentence ends at a place."""
+    return _END_OF_SENTENCE.match(text, at) is not None
 
 
 def _bare(value: str) -> str:

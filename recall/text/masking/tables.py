@@ -77,6 +77,7 @@ def _secret(text: str, cell: _Cell, kind: str, whose: bool) -> Span | None:
     value = text[cell.start : cell.end]
     if kind == "token":
         return Span(*cell, "token") if is_token(value) else None
+    whose = whose or text[cell.start - 1 : cell.start] == "`"
     if kind == "pin":
         return Span(*cell, "password") if value.isdecimal() and 4 <= len(value) <= 8 else None
     first = re.match(r"\S*[^\s.,;:]", value)
