@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from recall.core.errors import DaemonError, DaemonRefused, DaemonUnreachable
+from recall.core.errors import DaemonError, DaemonMute, DaemonRefused, DaemonUnreachable
 from recall.wire.files import NotAFile
 from recall.wire.lock import POLL_SECONDS, HeldLock, holder
 from recall.wire.paths import StatePaths
@@ -29,18 +29,18 @@ END_SECONDS = 5.0
 def status_of(paths: StatePaths, timeout: float = ASK_SECONDS) -> Mapping[str, Any]:
     """What the daemon says of itself, within `timeout` seconds. Whoever answers so is one, whatever the lock says.
 
-    Raises DaemonUnreachable where nobody listens at the address, DaemonRefused where somebody does and does not answer
-    as a daemon.
+    Raises DaemonUnreachable where nobody listens at the address, DaemonMute where somebody does and does not answer as
+    a daemon, DaemonRefused for one that does and has only an error to tell.
     """
     try:
         reply, body = ask(paths, "status", b"{}", timeout=timeout)
         says = json.loads(body)
     except TimeoutError:
-        raise DaemonRefused(f"no answer within {timeout:g} s") from None
+        raise DaemonMute(f"no answer within {timeout:g} s") from None
     except (FileNotFoundError, ConnectionRefusedError, PermissionError, NotAFile) as error:
         raise DaemonUnreachable(str(error)) from None
     except (OSError, Refused, ValueError) as error:
-        raise DaemonRefused(str(error)) from None
+        raise DaemonMute(str(error)) from None
     if reply.status != "ok" or not isinstance(says, dict):
         raise DaemonRefused(f"its answer was {reply.status}")
     return says

@@ -1,6 +1,5 @@
 """A case: the installation that is examined, and what a check finds there."""
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recall.core.config import Config, load_config
-from recall.core.errors import ConfigError
+from recall.core.errors import ConfigError, DaemonError, DaemonMute
+from recall.daemon.process import daemon_processes, status_of
 from recall.models.listing import verify
 from recall.setup.agents import CLAUDE
 from recall.setup.places import HookFile, hook_files
 from recall.wire.lock import HeldLock
 from recall.wire.paths import StatePaths
-from recall.wire.transport import Refused, ask
 
 State = Literal["ok", "note", "problem", "fixed"]
 
@@ -50,11 +49,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """The daemon of the state folder: whether one holds the lock, and what it says of itself, None where it is mute."""
+    """The daemon of the state folder: whether one lives (`held`), by its lock or because it answers, and what it `says`
+    of itself, None where it is mute. `locked`: whether it has its lock. `stranger`: somebody else sits at its address.
+    `error`: why nothing is known of it.
+    """
 
     held: bool
     says: Mapping[str, Any] | None = None
     error: str = ""
+    locked: bool = True
+    stranger: bool = False
 
 
 #: Where an administrator puts Claude Code's settings, by its documentation (code.claude.com/docs/en/settings).
@@ -140,20 +144,27 @@ class Case:
 
     @cached_property
     def serve(self) -> Serve:
-        """What the daemon says."""
-        if not self.home.is_dir() or not HeldLock.is_held(self.paths.daemon_lock):
+        """What the daemon says. Whoever answers is one, whatever became of its lock."""
+        if not self.home.is_dir():
             return Serve(held=False)
-        error = ""
-        for attempt in range(_TRIES):
+        try:
+            locked, error = HeldLock.is_held(self.paths.daemon_lock), ""
+        except OSError as refusal:
+            locked, error = False, str(refusal)
+        for attempt in range(_TRIES if locked else 1):
             time.sleep(0.5 * attempt)
             try:
-                reply, body = ask(self.paths, "status", b"{}", timeout=STATUS_SECONDS)
-                return Serve(True, json.loads(body) if reply.status == "ok" else None, reply.status)
-            except TimeoutError:
-                return Serve(held=True, error=f"no answer within {STATUS_SECONDS:g} s")
-            except (OSError, Refused, ValueError) as failure:
-                error = str(failure)
-        return Serve(held=HeldLock.is_held(self.paths.daemon_lock), error=error)
+                return Serve(True, status_of(self.paths, STATUS_SECONDS), locked=locked)
+            except DaemonMute as failure:
+                return self._mute(locked, str(failure))
+            except DaemonError as failure:
+                error = str(failure) if locked else error
+        return Serve(locked and HeldLock.is_held(self.paths.daemon_lock), error=error, locked=locked)
+
+    def _mute(self, locked: bool, error: str) -> Serve:
+        """Somebody takes the question and does not answer it: our daemon, or one that only sits at its address."""
+        ours = locked or bool(daemon_processes(self.paths))
+        return Serve(ours, error=error, locked=locked, stranger=not ours)
 
 
 def _may_be(file: Path) -> bool:

@@ -1,20 +1,18 @@
 """The daemon: whether it answers, of which version it is, whether it comes up at all, and what it has left behind."""
 
 import contextlib
-import os
 import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
-import psutil
-
-from recall.core.errors import DaemonError
+from recall.core.errors import DaemonError, DaemonUnreachable
+from recall.daemon.process import end_daemon, status_of
 from recall.doctor.case import Case, Finding
+from recall.doctor.folder import misplaced
 from recall.doctor.journals import lines_of
 from recall.version import BUILD, VERSION
 from recall.wire.lock import HeldLock
@@ -22,10 +20,8 @@ from recall.wire.paths import StatePaths
 from recall.wire.spawn import start_daemon
 from recall.wire.transport import Refused, ask
 
-#: Seconds that a daemon gets to take over from another, to be told to stop, and a process to end.
+#: Seconds that a daemon gets to take over from another.
 TAKE_OVER_SECONDS = 60.0
-STOP_SECONDS = 2.0
-END_SECONDS = 5.0
 #: A daemon that a message has started writes its first line within so many seconds, or has not come up.
 START_SECONDS = 60.0
 #: Checks of what the daemon complains about too.
@@ -40,11 +36,14 @@ def daemon(case: Case) -> Iterator[Finding]:
     if not serve.held:
         yield _stopped(case)
     elif serve.says is None:
-        found = f"a daemon holds {case.paths.daemon_lock} and does not answer ({serve.error})"
-        fix = partial(end_daemon, case.paths)
+        found = f"a daemon serves {case.home} and does not answer ({serve.error})"
+        fix = partial(end, case.paths)
         yield Finding("daemon", "problem", "mute", found, "end its process; the next message starts another", fix)
     else:
         yield _running(case)
+        if not serve.locked:
+            found = f"its lock {case.paths.daemon_lock} was taken away"
+            yield Finding("daemon", "note", "no-lock", found, "it ends by itself; the next message starts another")
 
 
 def _running(case: Case) -> Finding:
@@ -67,6 +66,12 @@ def _running(case: Case) -> Finding:
 
 
 def _stopped(case: Case) -> Finding:
+    if case.serve.stranger:
+        return Finding("daemon", "note", "displaced", "not running, and no message starts it: see `address`")
+    if misplaced(map(Path, (case.paths.daemon_lock, case.paths.start_lock))):
+        return Finding("daemon", "note", "blocked", "not running, and no message can start it: see `locks`")
+    if case.serve.error:
+        return Finding("daemon", "note", "unknown", f"nobody can tell whether it runs ({case.serve.error})")
     calls = [line.split()[0] for line in lines_of(Path(case.paths.hook_log)) if line.split()[1:2] == ["started"]]
     births = [born[1] for line in lines_of(Path(case.paths.daemon_log)) if (born := _STARTED.match(line))]
     if never_came(calls, births, time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(case.now - START_SECONDS))):
@@ -108,7 +113,11 @@ def address(case: Case) -> Iterator[Finding]:
         if not (stat.S_ISSOCK(mode) or (path.name == "endpoint" and stat.S_ISREG(mode))):
             words = f"{path}: expected a daemon's address, found something else"
             found.append(Finding("address", "problem", "no-address", words, "move it away"))
-        elif not case.serve.held:
+        elif case.serve.stranger:
+            words = f"{path}: somebody else than recall's daemon takes the questions ({case.serve.error})"
+            advice = "end the program that listens there, or take the file away; the next message starts the daemon"
+            found.append(Finding("address", "problem", "stranger", words, advice))
+        elif not case.serve.held and not case.serve.error:
             fix = partial(forget_address, case.paths, path)
             words = f"{path} is left of a daemon that did not end by itself"
             found.append(Finding("address", "note", "stale", words, "the next daemon takes it over", fix))
@@ -116,54 +125,21 @@ def address(case: Case) -> Iterator[Finding]:
 
 
 def forget_address(paths: StatePaths, path: Path) -> str:
-    """Remove an address that nobody serves. Raises DaemonError where a daemon has come meanwhile, OSError."""
+    """Remove an address that nobody serves. Raises DaemonError where somebody has come meanwhile, OSError."""
     lock = HeldLock.acquire(paths.daemon_lock)
     if lock is None:
         raise DaemonError("a daemon runs by now")
     with lock:
+        with contextlib.suppress(DaemonUnreachable):
+            status_of(paths)
+            raise DaemonError("a daemon answers by now")
         path.unlink(missing_ok=True)
     return f"removed {path}"
 
 
-def end_daemon(paths: StatePaths) -> str:
-    """End the process of a daemon that answers no more, by force where it must be. Raises DaemonError."""
-    with contextlib.suppress(OSError, Refused):
-        ask(paths, "stop", timeout=STOP_SECONDS)
-        _let_go(paths)
-    ended = []
-    for process in daemon_processes(paths):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if process.status() != psutil.STATUS_STOPPED:
-                process.terminate()
-                _let_go(paths)
-            if HeldLock.is_held(paths.daemon_lock):  # it is stopped, or hangs in a driver
-                process.kill()
-                _let_go(paths)
-            ended.append(str(process.pid))
-    if HeldLock.is_held(paths.daemon_lock):
-        raise DaemonError(f"{paths.daemon_lock} is still held, by a process that does not say `serve --home`")
-    return (
-        f"ended its process {', '.join(ended)}; the next message starts another" if ended else "it has ended by itself"
-    )
-
-
-def _let_go(paths: StatePaths) -> None:
-    """Wait for the end of a daemon that was told to: it is gone when the lock is free."""
-    deadline = time.monotonic() + END_SECONDS
-    while HeldLock.is_held(paths.daemon_lock) and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-
-def daemon_processes(paths: StatePaths) -> list[psutil.Process]:
-    """The processes that serve this state folder, as far as this person may see them."""
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        words = process.info["cmdline"] or []
-        if "serve" in words and process.pid != os.getpid():
-            named = dict(pairwise(words)).get("--home")
-            if named and os.path.realpath(named) == os.path.realpath(paths.home):
-                found.append(process)
-    return found
+def end(paths: StatePaths) -> str:
+    """End a daemon that answers no more. Raises DaemonError, OSError."""
+    return f"{end_daemon(paths) or 'it has ended by itself'}; the next message starts another"
 
 
 def take_over(paths: StatePaths) -> str:

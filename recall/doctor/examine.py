@@ -37,6 +37,7 @@ CHECKS: dict[str, Check] = {
     "gates": own_files.gates,
     "permissions": folder.permissions,
     "disk": folder.disk,
+    "locks": folder.locks,
     "clock": folder.clock,
     "settings": hook.readable,
     "hooks": hook.switched_off,

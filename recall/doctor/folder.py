@@ -4,7 +4,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -12,6 +12,7 @@ import psutil
 from recall.core.errors import RecallError
 from recall.doctor.case import Case, Finding
 from recall.setup.purge import NAMES
+from recall.wire.files import NotAFile, require_file
 from recall.wire.paths import make_private_folder
 
 #: File systems on which neither SQLite's WAL (sqlite.org/wal.html: "does not work over a network filesystem") nor the
@@ -63,7 +64,7 @@ def _modes(home: Path, mode: int) -> Iterator[Finding]:
     elif read_only(home):
         found = f"the disk that holds {home} is read-only"
         yield Finding("permissions", "problem", "read-only-disk", found, "use a state folder on another disk")
-    if loose := loose_files(home):
+    if mode & 0o500 == 0o500 and (loose := loose_files(home)):
         found = f"files in {home} that others may read: {len(loose)}, {loose[0].name} among them"
 
         def close() -> str:
@@ -131,6 +132,37 @@ def file_system(folder: Path) -> str:
         if real.is_relative_to(partition.mountpoint) and len(partition.mountpoint) >= best:
             best, kind = len(partition.mountpoint), partition.fstype
     return kind.lower()
+
+
+def locks(case: Case) -> Iterator[Finding]:
+    """Whether the locks are files: whoever needs one that is none gives up, the hook in silence."""
+    paths = case.paths
+    files = (paths.daemon_lock, paths.start_lock, paths.index_lock, paths.mutes_lock, paths.share_lock)
+    wrong = misplaced(map(Path, files))
+    if not wrong:
+        yield Finding("locks", "ok", "ok", "the locks are files")
+        return
+    names = ", ".join(path.name for path in wrong)
+
+    def take_away() -> str:
+        for path in misplaced(wrong):
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+        return f"took away {names}"
+
+    empty = all(not path.is_dir() or path.is_symlink() or not any(path.iterdir()) for path in wrong)
+    found = f"expected files in {case.home}, found something else: {names}; nobody can take these locks"
+    yield Finding("locks", "problem", "no-file", found, "take them away", take_away if empty else None)
+
+
+def misplaced(files: Iterable[Path]) -> list[Path]:
+    """Those in whose place something else stands than a file."""
+    found = []
+    for path in files:
+        try:
+            require_file(path)
+        except NotAFile:
+            found.append(path)
+    return found
 
 
 def clock(case: Case) -> Iterator[Finding]:

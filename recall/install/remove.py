@@ -26,7 +26,9 @@ def remove_program(place: Place) -> list[str]:
         if WINDOWS or place.pointer.is_symlink():
             place.pointer.unlink(missing_ok=True)
         remove_leftovers(place)
-        if WINDOWS:
+        if not os.path.lexists(place.versions):
+            pass  # this program was never installed: somebody has unpacked it by hand
+        elif WINDOWS:
             _remove_after_us(place.versions)
             done.append(f"removed {place.versions}")
         else:

@@ -201,6 +201,14 @@ def pipe(name: str) -> Callable[[Sandbox], None]:
     return plant
 
 
+def folder(name: str) -> Callable[[Sandbox], None]:
+    def plant(box: Sandbox) -> None:
+        (box.state / name).unlink(missing_ok=True)
+        (box.state / name).mkdir(0o700)
+
+    return plant
+
+
 def launcher(old: str, new: str) -> Callable[[Sandbox], None]:
     def plant(box: Sandbox) -> None:
         file = box.state / "bin" / "recall-hook"
@@ -373,6 +381,10 @@ FAULTS = [
     Fault("permissions", "open", lambda box: box.state.chmod(0o755), fixable=True),
     Fault("permissions", "read-only", lambda box: box.state.chmod(0o500), fixable=True),
     Fault("permissions", "open-files", lambda box: Path(box.paths.index).chmod(0o644), fixable=True, state="note"),
+    Fault("permissions", "read-only", lambda box: box.state.chmod(0), fixable=True),
+    Fault("locks", "no-file", folder("daemon.lock"), fixable=True),
+    Fault("locks", "no-file", folder("start.lock"), fixable=True),
+    Fault("locks", "no-file", pipe("start.lock"), fixable=True),
     Fault("clock", "future", lambda box: os.utime(box.paths.daemon_lock, (2**32, 2**32)), fixable=True),
     Fault("settings", "invalid", lambda box: settings(box).write_text("{ // mine\n" + settings(box).read_text()[1:])),
     Fault(

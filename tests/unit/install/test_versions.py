@@ -15,6 +15,7 @@ from recall.install.cleanup import clean_up, superfluous
 from recall.install.in_use import hold, is_in_use
 from recall.install.place import PROGRAM, Place, is_name, number
 from recall.install.program import check, read_program
+from recall.install.remove import remove_program
 from recall.install.switch import switch, verdict
 
 NAMES = st.builds(
@@ -135,3 +136,18 @@ def test_a_pointer_to_nothing_or_elsewhere_points_to_no_version(place: Place) ->
             place.pointer.symlink_to(target)
             assert place.current() is None
     assert place.lasting_program() is None
+
+
+def test_a_program_that_was_never_installed_leaves_nothing_to_remove(place: Place) -> None:
+    """It was unpacked by hand: with a data folder that records made, and without one."""
+    assert remove_program(place) == []
+    place.data.mkdir()
+    (place.data / "config.toml").touch()
+    assert remove_program(place) == []
+    assert [path.name for path in place.data.iterdir()] == ["config.toml"]
+
+
+def test_an_installed_program_is_removed_once(place: Place) -> None:
+    bring(place, "0.1.0")
+    assert remove_program(place)
+    assert remove_program(place) == []
