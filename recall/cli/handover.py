@@ -38,6 +38,7 @@ def hand_over(paths: StatePaths, program: Path) -> None:
 def renew_entries(paths: StatePaths, place: Place) -> None:
     """Rewrite what names the path of one version, as on Windows all does: the agents' settings, and the schedule."""
     from recall.schedule.schedulers import Task
+    from recall.setup.launcher import TIMEOUT_S
     from recall.setup.places import hook_files
     from recall.setup.registration import entry_in, register
 
@@ -50,7 +51,7 @@ def renew_entries(paths: StatePaths, place: Place) -> None:
         try:
             entry = entry_in(settings, agent)
             if entry and lasting and _names_a_version(entry.command, place):
-                renewed = dataclasses.replace(entry, command=str(lasting))
+                renewed = dataclasses.replace(entry, command=str(lasting), timeout=entry.timeout or TIMEOUT_S)
                 if register(settings, renewed, Path(paths.home), agent).action == "updated":
                     print(f"updated the hook in {settings}", file=sys.stderr)
                     if agent.todo:

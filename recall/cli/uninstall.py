@@ -98,6 +98,7 @@ def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> tuple[bool
     A file that cannot be edited does not keep the hook in the others. Raises SettingsError at the end, naming those
     that may still call us.
     """
+    from recall.setup.codex import CODEX, calls_us, config_of
     from recall.setup.places import hook_files
     from recall.setup.registration import entry_in, may_call_us, unregister
 
@@ -116,6 +117,10 @@ def _unregister_everywhere(home: Path, claude_folders: list[Path]) -> tuple[bool
         except RecallError as error:
             if may_call_us(settings):
                 refused.append(str(error))
+        if agent is CODEX and calls_us(config_of(settings)):
+            refused.append(
+                f"{config_of(settings)} calls recall; take that entry out by hand, for recall wrote none there"
+            )
     if refused:
         raise SettingsError("\n".join([*refused, "the launcher and the daemon stay until every settings file lets go"]))
     return removed, others

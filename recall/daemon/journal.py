@@ -26,6 +26,9 @@ MAX_LINE_BYTES = 4096
 #: Candidates that are written: the eleven that the gate judges.
 MAX_RANKED = 11
 DAY_SECONDS = 86_400
+#: A clock may be set back a little; what lies further in the future was written under a wrong one.
+AHEAD_SECONDS = 120
+_TIME = "%Y-%m-%dT%H:%M:%S"
 
 _MS = re.compile(r"[0-9]{1,9}\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -123,9 +126,11 @@ class Day:
 def last_day(injections: Path, hook_log: Path, now: float) -> Day:
     """Count the two journals' lines of the 24 hours before `now` (seconds since the epoch), a message once. Damaged
     lines are passed over, missing files are empty."""
-    since, day = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now - DAY_SECONDS)), Day()
+    since, until = (time.strftime(_TIME, time.localtime(at)) for at in (now - DAY_SECONDS, now + AHEAD_SECONDS))
+    day = Day()
     for fields in read_entries(injections):
-        if str(fields.get("time", "")) < since or _is_start(fields) or fields.get("reason") == SECOND_CALL:
+        passed = since <= str(fields.get("time", "")) <= until
+        if not passed or _is_start(fields) or fields.get("reason") == SECOND_CALL:
             continue
         day.asked += 1
         if fields.get("items"):
@@ -133,7 +138,7 @@ def last_day(injections: Path, hook_log: Path, now: float) -> Day:
         else:
             _count(day.silent, str(fields.get("reason")))
     for when, code, _ in read_hook_log(hook_log):
-        if when >= since:
+        if since <= when <= until:
             if code == "timeout":
                 day.timeouts += 1
             else:
@@ -163,7 +168,7 @@ def _line(entry: Entry) -> bytes:
     What was handed over stays whatever its length: a restart reads back from it what must not be shown twice.
     """
     fields: dict[str, Any] = {
-        "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
+        "time": time.strftime(_TIME),
         "session": _plain(entry.session),
         "tier": entry.tier,
         "reason": entry.reason,

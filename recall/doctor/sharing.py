@@ -37,9 +37,8 @@ def sharing(case: Case) -> Iterator[Finding]:
         yield Finding("sharing", "problem", "records", str(error), advice)
         return
     has_driver = importlib.util.find_spec("psycopg") is not None
-    yield from judge_sharing(
-        found_standing, case.now, case.config["share.minutes"], has_driver=has_driver, copied=is_copied(case.paths, member)
-    )
+    minutes, copied = case.config["share.minutes"], is_copied(case.paths, member)
+    yield from judge_sharing(found_standing, case.now, minutes, has_driver=has_driver, copied=copied)
 
 
 def judge_sharing(

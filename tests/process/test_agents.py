@@ -32,6 +32,19 @@ def registered(path: Path, event: str) -> str:
     return command
 
 
+def test_an_entry_of_ours_in_a_file_that_recall_does_not_edit_keeps_the_program(noted: Sandbox) -> None:
+    folder = noted.home / ".codex"
+    folder.mkdir()
+    text = "[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\ntype = 'command'\ncommand = 'recall hook'\n"
+    (folder / "config.toml").write_text(text, encoding="utf-8")
+    done = noted.run("uninstall", check=False)
+    assert done.returncode == 1
+    assert f"{folder / 'config.toml'} calls recall; take that entry out by hand" in done.stderr
+    assert (folder / "config.toml").read_text("utf-8") == text
+    (folder / "config.toml").write_text("", encoding="utf-8")
+    noted.run("uninstall")
+
+
 def test_several_agents_are_set_up_answered_and_given_their_bytes_back(noted: Sandbox) -> None:
     codex, gemini = noted.home / ".codex" / "hooks.json", noted.home / ".gemini" / "settings.json"
     qwen = noted.home / ".qwen" / "settings.json"

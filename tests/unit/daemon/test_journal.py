@@ -50,6 +50,7 @@ def test_the_last_day_counts_both_journals_and_passes_over_damage(tmp_path: Path
         {"time": stamp(60), "reason": "strong", "items": [1]},
         {"time": stamp(50), "reason": "short", "items": []},
         {"time": stamp(40), "reason": "short", "items": []},
+        {"time": stamp(-9_000), "reason": "written under a wrong clock", "items": []},
     ]
     injections.write_text("\n".join(map(json.dumps, rows)) + '\n{"time": "half\n[]\n7\n')
     hook_log.write_text(
