@@ -55,7 +55,9 @@ def end_daemon(paths: StatePaths) -> str:
         return ""
 
     def gone() -> bool:
-        return all(map(_is_gone, processes)) if processes else not _locked(paths)
+        # Of a process that was killed the first thread ends before the others, which hold lock and address a moment on.
+        holds = _locked(paths) and (not processes or holder(paths.daemon_lock) in {one.pid for one in processes})
+        return all(map(_is_gone, processes)) and not holds
 
     if _told_to_end(paths) and _within(AGREED_SECONDS, gone):
         return "stopped"

@@ -57,6 +57,9 @@ def index(case: Case) -> Iterator[Finding]:
 
 def _file(case: Case, path: Path) -> Finding:
     facts: dict[str, int | float | str] = {"mb": path.stat().st_size // 10**6}
+    if not path.stat().st_size:
+        fix = partial(bring_up_to_date, case)
+        return Finding("index", "problem", "missing", f"{path} is empty", "run `recall index`", fix, facts)
     try:
         checked = quick_check(path)
     except StoreTooNew as error:
@@ -112,9 +115,7 @@ def records(case: Case) -> Iterator[Finding]:
         yield Finding("records", "ok", "none", "no index to look into")
         return
     says = case.serve.says or {}
-    at_work = (
-        says.get("state") == "indexing" or bool(says.get("coming_model")) or HeldLock.is_held(case.paths.index_lock)
-    )
+    at_work = says.get("state") == "indexing" or bool(says.get("coming_model")) or _is_held(case.paths.index_lock)
     for finding in judge_content(content, case.now, at_work=at_work):
         if finding.code in ("empty", "pending", "waiting", "unattended", "old"):
             yield Finding(
@@ -240,6 +241,14 @@ def _answers(paths: StatePaths) -> bool:
     return True
 
 
+def _is_held(lock: str) -> bool:
+    """Whether somebody has a lock; not where it is no file, which is told by itself."""
+    try:
+        return HeldLock.is_held(lock)
+    except OSError:
+        return False
+
+
 def _is_whole(path: Path) -> bool:
     try:
         return quick_check(path)
@@ -249,9 +258,7 @@ def _is_whole(path: Path) -> bool:
 
 def bring_up_to_date(case: Case) -> str:
     """Run `recall index`, which takes its time. Raises RecallError."""
-    if HeldLock.is_held(case.paths.daemon_lock) and not _answers(
-        case.paths
-    ):  # it would be asked to do it, and waited for
+    if _is_held(case.paths.daemon_lock) and not _answers(case.paths):  # it would be asked to do it, and waited for
         raise RecallError("the daemon that should do it does not answer; end it first")
     words = [*own_command(), "index", "--home", case.paths.home]
     try:

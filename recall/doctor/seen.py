@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recall.setup.command import expanded
 from recall.setup.launcher import DEFAULT_BUDGET_MS, hook_entry, launcher_path, own_program, render_launcher
+from recall.wire.files import read_file
 
 _PACKAGE = re.compile(r"sys\.path\.append\('(.*)'\)")
 
@@ -68,7 +69,7 @@ def look_at(path: Path | None, home: Path) -> Seen:
         # Environments share the real file of their Python.
         same = os.path.realpath(path) in {os.path.realpath(program) for program in own} or path == Path(sys.executable)
         return Seen(exists=True, is_file=True, executable=usable.executable, is_own=same)
-    text = path.read_text("utf-8", errors="replace")
+    text = read_file(path).decode("utf-8", "replace")
     python = text.partition("\n")[0].removeprefix("#!").split(" ")[0]
     package = _PACKAGE.search(text)
     return Seen(

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from recall.core.errors import ShareError
 from recall.store.guard import transaction
+from recall.wire.files import require_file
 
 FORMAT = 1
 #: Seconds to wait for another connection; writes take milliseconds.
@@ -168,6 +169,7 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    require_file(path)  # SQLite waits at a named pipe
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,

@@ -11,6 +11,7 @@ from recall.core.atomic import replace_bytes
 from recall.core.config import load_config, render_default_config
 from recall.core.errors import ConfigError
 from recall.sources.agents import record_folders
+from recall.wire.files import NotAFile, read_file
 
 KEY = "claude_folders"
 STANDARD = "~/.claude"
@@ -83,7 +84,10 @@ def _with_folders(path: Path, folders: list[str]) -> str:
 
 def _parse(path: Path) -> tuple[str, tomlkit.TOMLDocument]:
     """The byte order mark, if any, and the document behind it. Raises ConfigError."""
-    text = path.read_bytes().decode()
+    try:
+        text = read_file(path).decode()
+    except NotAFile as error:
+        raise ConfigError(str(error)) from None
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     try:
         return mark, tomlkit.parse(text.removeprefix(mark))

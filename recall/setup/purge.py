@@ -6,6 +6,7 @@ from pathlib import Path
 
 from recall.core.config import render_default_config
 from recall.core.errors import RecallError, UsageError
+from recall.wire.files import read_file
 from recall.wire.paths import StatePaths
 
 #: Everything that any part of recall writes into a state folder, as patterns.
@@ -56,7 +57,7 @@ def purge(paths: StatePaths) -> list[Path] | None:
 def _is_used(home: Path) -> bool:
     """Whether recall has used a folder: a project may have its own config.toml, models and bin."""
     try:
-        begin = (home / "config.toml").read_bytes()[: len(HEADER)]
+        begin = read_file(home / "config.toml")[: len(HEADER)]
     except OSError:
         begin = b""
     return begin == HEADER or any((home / name).exists() for name in MARKS)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from recall.core.atomic import replace_bytes
 from recall.sources.agents import HOMES, AgentName
+from recall.wire.files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,10 @@ def next_receipt(
 def load(state: Path, settings: Path) -> Receipt | None:
     """The receipt for a settings file; None when there is none, or it or its copy is damaged."""
     try:
-        fields = json.loads(_receipt_path(state, settings).read_bytes())
+        fields = json.loads(read_file(_receipt_path(state, settings)))
         original = None
         if fields["original"] is not None:
-            original = _copy_path(state, settings, fields["original"]).read_bytes()
+            original = read_file(_copy_path(state, settings, fields["original"]))
             if digest(original) != fields["original"]:
                 return None
         written = tuple(map(str, fields["written"]))
@@ -106,7 +107,7 @@ def registered_in(state: Path) -> list[tuple[AgentName, Path]]:
     files = []
     for path in sorted((state / "backup").glob("*.json")):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, StopIteration):
-            fields = json.loads(path.read_bytes())
+            fields = json.loads(read_file(path))
             files.append((_agent(fields), Path(fields["settings"])))
     return files
 

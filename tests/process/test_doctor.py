@@ -430,6 +430,7 @@ FAULTS = [
     ),
     Fault("device", "unknown", write("config.toml", f'device = "coreml"\n{CONFIG}')),
     Fault("index", "missing", lambda box: Path(box.paths.index).unlink(), fixable=True),
+    Fault("index", "missing", lambda box: Path(box.paths.index).write_bytes(b""), fixable=True),
     Fault("index", "damaged", lambda box: Path(box.paths.index).write_bytes(b"no database " * 900), fixable=True),
     Fault("index", "damaged", broken_page, fixable=True),
     Fault("index", "too-new", sql("PRAGMA user_version = 99")),
