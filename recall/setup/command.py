@@ -25,6 +25,8 @@ _AFTER = re.compile(r"\d*[<>]|&>|\|\|$")
 _REDIRECTION = re.compile(r"\d*>&\d|&>+")
 #: Words behind a path, which may hold spaces itself.
 _MORE_WORDS = re.compile(r"""\s([/~$"'-]|[A-Za-z]:)""")
+#: What ends a command in a shell.
+_SIGNS = ";&|\n"
 #: What may follow with `||`: it keeps an exit code away, and does nothing else.
 _HARMLESS = (["true"], [":"], ["exit", "0"])
 
@@ -77,15 +79,13 @@ def _bare(words: list[str]) -> list[str]:
 
 def _is_alone(command: str) -> bool:
     """Whether nothing else is run by the same text."""
-    if "\n" in command.strip():
-        return False
-    lexer = shlex.shlex(_REDIRECTION.sub(" ", command), posix=True, punctuation_chars=";&|")
-    lexer.whitespace_split, lexer.commenters = True, ""
+    lexer = shlex.shlex(_REDIRECTION.sub(" ", command.strip()), posix=True, punctuation_chars=_SIGNS)
+    lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t\r"  # a line end is a sign, unquoted
     try:
         words = list(lexer)
     except ValueError:  # its quotes do not close in sh: another shell's text
-        return True
+        return "\n" not in command.strip()
     if words[:1] == ["&"]:  # PowerShell's call
         words = words[1:]
-    signs = [at for at, word in enumerate(words) if word and set(word) <= set(";&|")]
+    signs = [at for at, word in enumerate(words) if word and set(word) <= set(_SIGNS)]
     return not signs or (words[signs[0]] == "||" and words[signs[0] + 1 :] in _HARMLESS)

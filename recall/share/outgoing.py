@@ -238,7 +238,7 @@ def project_for_others(key: str, names: Mapping[str, str]) -> str:
         return ALL_PROJECTS
     if is_path(key):
         return plain_project(names.get(key) or PurePath(key).name)
-    return plain_project(key.rpartition("-")[2] or key)
+    return plain_project(next((word for word in reversed(key.split("-")) if word), "unnamed"))
 
 
 def path_for_others(path: str, project: str, folders: Sequence[Path]) -> str:
