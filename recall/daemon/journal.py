@@ -123,10 +123,15 @@ class Day:
     timeouts: int = 0
 
 
+def local_time(seconds: float) -> str:
+    """A time as the journals write it, from seconds since 1970."""
+    return time.strftime(_TIME, time.localtime(seconds))
+
+
 def last_day(injections: Path, hook_log: Path, now: float) -> Day:
     """Count the two journals' lines of the 24 hours before `now` (seconds since the epoch), a message once. Damaged
     lines are passed over, missing files are empty."""
-    since, until = (time.strftime(_TIME, time.localtime(at)) for at in (now - DAY_SECONDS, now + AHEAD_SECONDS))
+    since, until = local_time(now - DAY_SECONDS), local_time(now + AHEAD_SECONDS)
     day = Day()
     for fields in read_entries(injections):
         passed = since <= str(fields.get("time", "")) <= until

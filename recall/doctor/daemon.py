@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from recall.core.errors import DaemonError, DaemonUnreachable
+from recall.daemon.journal import local_time
 from recall.daemon.process import end_daemon, status_of
 from recall.doctor.case import Case, Finding
 from recall.doctor.folder import misplaced
@@ -74,7 +75,7 @@ def _stopped(case: Case) -> Finding:
         return Finding("daemon", "note", "unknown", f"nobody can tell whether it runs ({case.serve.error})")
     calls = [line.split()[0] for line in lines_of(Path(case.paths.hook_log)) if line.split()[1:2] == ["started"]]
     births = [born[1] for line in lines_of(Path(case.paths.daemon_log)) if (born := _STARTED.match(line))]
-    if never_came(calls, births, time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(case.now - START_SECONDS))):
+    if never_came(calls, births, local_time(case.now - START_SECONDS)):
         found = f"a message started a daemon at {calls[-1]} and none came up"
         advice = f"`recall serve --home {case.home}` shows why"
         return Finding("daemon", "problem", "does-not-start", found, advice)

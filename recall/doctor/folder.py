@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from recall.core.errors import RecallError
+from recall.daemon.journal import AHEAD_SECONDS
 from recall.doctor.case import Case, Finding
 from recall.setup.purge import NAMES
 from recall.wire.files import NotAFile, require_file
@@ -23,9 +24,6 @@ NETWORK = frozenset(
 )
 #: Bytes that an index needs beside itself: a damaged one is kept while the new one is built, an old format is copied.
 MARGIN = 50_000_000
-#: Seconds that a clock may be off before the times of two files contradict each other.
-SKEW_SECONDS = 120.0
-
 #: What models are made of is public, and their folders come with the modes that they were copied with.
 _PUBLIC = ("models",)
 
@@ -168,7 +166,7 @@ def misplaced(files: Iterable[Path]) -> list[Path]:
 def clock(case: Case) -> Iterator[Finding]:
     """Whether a lock was taken in the future: by its time recall decides when an older daemon may be replaced."""
     locks = [Path(lock) for lock in (case.paths.daemon_lock, case.paths.start_lock, case.paths.index_lock)]
-    ahead = [lock for lock in locks if lock.exists() and lock.stat().st_mtime > case.now + SKEW_SECONDS]
+    ahead = [lock for lock in locks if lock.exists() and lock.stat().st_mtime > case.now + AHEAD_SECONDS]
     if not ahead:
         yield Finding("clock", "ok", "ok", "no time lies in the future")
         return

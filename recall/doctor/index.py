@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from recall.core.errors import RecallError, StoreDamaged, StoreError, StoreTooNew
+from recall.daemon.journal import AHEAD_SECONDS, local_time
 from recall.doctor.case import STATUS_SECONDS, Case, Finding
-from recall.doctor.journals import ANSWERED, LATE, SKEW_SECONDS, local_time, outcomes
+from recall.doctor.journals import ANSWERED, LATE, outcomes
 from recall.doctor.model import is_usable
 from recall.embed.catalog import find_model
 from recall.sources.memory import scan
@@ -140,7 +141,7 @@ def _content(case: Case, path: Path) -> Content:
     if connection is not None:
         with translated(path), contextlib.closing(connection):
             (documents,) = connection.execute("SELECT count(*) FROM document").fetchone()
-    latest = local_time(case.now + SKEW_SECONDS)
+    latest = local_time(case.now + AHEAD_SECONDS)
     last = max((one.time for one in outcomes(case) if one.code in (ANSWERED, LATE) and one.time <= latest), default="")
     lock = Path(case.paths.index_lock)
     return Content(

@@ -1,14 +1,20 @@
 """What the logs of the last day say, and whether they stay within bounds."""
 
 import contextlib
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from recall.core.log import MAX_BYTES, trim
-from recall.daemon.journal import DAY_SECONDS, SECOND_CALL, read_entries, read_hook_log
+from recall.daemon.journal import (
+    AHEAD_SECONDS,
+    DAY_SECONDS,
+    SECOND_CALL,
+    local_time,
+    read_entries,
+    read_hook_log,
+)
 from recall.daemon.journal import MAX_BYTES as MAX_JOURNAL_BYTES
 from recall.daemon.prompt import START_EVENT
 from recall.doctor.case import Case, Finding, State
@@ -20,8 +26,6 @@ FAILURES = ("error", "unreadable", "busy")
 OVERSIZE = "oversize"
 #: What became of a message that the daemon has noted. LATE: the hook had given up by then.
 ANSWERED, GARBAGE, LATE = "answered", "not readable", "late"
-#: Seconds by which a time may lie in the future.
-SKEW_SECONDS = 120.0
 #: How far beyond its bound a log may be: the daemon trims it when it looks the next time, and may not run.
 SLACK = 3
 
@@ -43,11 +47,6 @@ class Outcome:
         return self.code in (*FAILURES, "timeout")
 
 
-def local_time(seconds: float) -> str:
-    """A time as the journals write it, from seconds since 1970."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
-
-
 def lines_of(path: Path) -> list[str]:
     """The lines of a log, the newest of one that is too long; none where it is missing or no file."""
     with contextlib.suppress(OSError):
@@ -61,7 +60,7 @@ def lines_of(path: Path) -> list[str]:
 def messages(case: Case) -> Iterator[Finding]:
     """Time-outs and failures of the last 24 hours, and lines of a time that has not come yet."""
     every = outcomes(case)
-    latest = local_time(case.now + SKEW_SECONDS)
+    latest = local_time(case.now + AHEAD_SECONDS)
     since = local_time(case.now - DAY_SECONDS)
     day = [one for one in every if since <= one.time <= latest and one.code != LATE]
     mute = case.serve.held and case.serve.says is None

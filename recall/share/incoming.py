@@ -40,7 +40,6 @@ def receive(server: Server, replica: Replica, until: int, model: str, told: Call
         wanted = set(records) - replica.held(records)
         if wanted and model:
             _fetch_packs(server, replica, wanted, model)
-        received.gone += sum(change.content is None and replica.holds(change.machine, change.place) for change in good)
         replica.apply(Page(good, machines, records, cursor))
         refused = set(lacking) - set(records)
         received.taken += sum(change.content is not None and change.content not in refused for change in good)
@@ -61,11 +60,12 @@ def _fetch_packs(server: Server, replica: Replica, contents: Collection[bytes], 
 
 
 def _has_room(change: Change, replica: Replica, counts: Counter[str], received: Received) -> bool:
-    """Whether a change leaves its machine with no more records than are taken of one."""
+    """Whether a change leaves its machine with no more records than are taken of one; what it takes away is counted."""
     here = replica.holds(change.machine, change.place)
     if change.content is not None and not here and counts[change.machine] >= MOST:
         received.refused += 1
         return False
+    received.gone += here and change.content is None
     counts[change.machine] += (change.content is not None) - here
     return True
 

@@ -144,8 +144,7 @@ def _enrol(paths: StatePaths, wanted: Joining, url: str, known: Membership | Non
     with connected(url, Path(paths.share_password), password) as connection:
         if wanted.make:
             repeated(connection, lambda: migrate(connection, new_machine(), wanted.grant))
-        server = Server(connection, known.machine if known else new_machine())
-        head = server.head()
+        head = Server(connection, known.machine if known else "").head()
         if known is not None and known.team != head.team and shown(known.url) != shown(url):
             if Path(paths.share).exists():
                 raise ShareError(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recall.daemon.journal import local_time
 from recall.doctor import answer, folder, journals, loaded, own_files, schedule
 from recall.doctor.case import Case, Finding
 from recall.doctor.entries import Entry
@@ -199,21 +200,21 @@ def test_a_time_in_the_future_is_the_clocks_and_counts_nowhere_else(case: Case) 
         ("clock", "note", "future-lines"),
     ]
     assert found[0].facts["asked"] == 1
-    assert max(one.time for one in journals.outcomes(case) if one.time <= journals.local_time(case.now)) > "2000"
+    assert max(one.time for one in journals.outcomes(case) if one.time <= local_time(case.now)) > "2000"
 
 
 def test_what_a_client_sent_and_what_the_daemon_sent_are_told_apart(case: Case) -> None:
     journal(case, *[(-60, "unreadable")] * 5)
     assert only(journals.messages(case)) == "no-messages"
     (case.home / "injections.jsonl").unlink()
-    when = journals.local_time(case.now - 60)
+    when = local_time(case.now - 60)
     (case.home / "hook.log").write_text(f"{when} unreadable 4\n" * 5)
     assert only(journals.messages(case)) == "failures"
 
 
 def test_a_message_that_was_answered_too_late_is_no_sign_of_health(case: Case) -> None:
-    (case.home / "hook.log").write_text(f"{journals.local_time(case.now - 60)} timeout 300\n" * 5)
-    line = {"time": journals.local_time(case.now - 58), "reason": "strong", "items": [{}], "ms": 2300.0}
+    (case.home / "hook.log").write_text(f"{local_time(case.now - 60)} timeout 300\n" * 5)
+    line = {"time": local_time(case.now - 58), "reason": "strong", "items": [{}], "ms": 2300.0}
     (case.home / "injections.jsonl").write_text(json.dumps(line) + "\n")
     (found,) = journals.messages(case)
     assert (found.state, found.code) == ("problem", "timeouts")
